@@ -120,11 +120,22 @@ static void stamp(struct pp_worker *w, int i)
     *last_ps = m->end_ps[at] = m->start_ps[at] + copy_at(w, i)->ps;
 }
 
+/* Launches the work that comes before the post. */
+static void prepare(struct pp_worker *w, int i)
+{
+    const int64_t before_ns = pp_machine_now_ns(w->machine);
+
+    pp_worker_launch(w, false, -1, (struct pp_worker_launch){copy_at(w, i)->before, copy_at(w, i)});
+    w->inside_ns += pp_machine_now_ns(w->machine) - before_ns;
+}
+
 bool pp_copy_post(struct pp_worker *w, int i)
 {
     struct pp_machine *m = w->machine;
     struct pp_copier *c = &w->copiers[stream_of(m, i)];
 
+    if (copy_at(w, i)->before)
+        prepare(w, i);
     m->posted_ps[pp_cell_at(w, i)] = w->clock_ps;
     if (pp_is_virtual(m))
         stamp(w, i);

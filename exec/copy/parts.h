@@ -9,6 +9,8 @@ typedef void pp_copy_binder(const struct pp_worker *w, struct pp_bound_copy *cop
 pp_copy_binder pp_bind_saved;
 /* Parameters, in a buffer of whole ones. */
 pp_copy_binder pp_bind_params;
+/* Gradients of a visit, in the buffer that its backwards fill. */
+pp_copy_binder pp_bind_gradients;
 
 /* Appends a piece, in the arena. */
 void pp_copy_add(struct pp_arena *arena, struct pp_bound_copy *copy, struct pp_copy_piece piece);
@@ -20,5 +22,7 @@ void pp_copy_file(const struct pp_kernels *k, void *stream, const struct pp_boun
  * of a worker; PP_EFAIL: there is not enough. */
 void pp_copy_count_calls(struct pp_copier *copier, const struct pp_bound_copy *copy);
 enum pp_status pp_copy_take_buffers(struct pp_worker *w, struct pp_error *err);
+/* Counts bytes that a copy of a step has moved from or to the device. */
+void pp_copy_count(const struct pp_bound_copy *copy, size_t bytes);
 /* Work of a copy: moves all of its pieces, down or up. */
 void pp_copy_run(const struct pp_kernels *k, void *stream, void *copy);

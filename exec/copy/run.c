@@ -12,13 +12,21 @@ void pp_copy_add(struct pp_arena *arena, struct pp_bound_copy *copy, struct pp_c
     copy->bytes += piece.is_here ? 0 : piece.bytes;
 }
 
+void pp_copy_count(const struct pp_bound_copy *copy, size_t bytes)
+{
+    const struct pp_program *p = copy->worker->machine->p;
+    const int i = copy->instruction, purpose = p->purpose[i];
+
+    if (!copy->worker->machine->is_forward)
+        atomic_fetch_add(
+            &copy->worker->copied_bytes[pp_move_cause(p->kind[i], purpose)][pp_move_is_up(purpose)],
+            bytes);
+}
+
 void pp_copy_run(const struct pp_kernels *k, void *stream, void *argument)
 {
     const struct pp_bound_copy *copy = argument;
-    struct pp_worker *w = copy->worker;
-    const struct pp_program *p = w->machine->p;
-    const int i = copy->instruction, purpose = p->purpose[i];
-    const bool is_up = pp_move_is_up(purpose);
+    const bool is_up = pp_move_is_up(copy->worker->machine->p->purpose[copy->instruction]);
 
     for (int n = 0; n < copy->count; n++) {
         const struct pp_copy_piece *piece = &copy->pieces[n];
@@ -28,8 +36,7 @@ void pp_copy_run(const struct pp_kernels *k, void *stream, void *argument)
         else
             k->copy(stream, piece->bytes, is_up ? piece->away : piece->device,
                     is_up ? piece->device : piece->away);
-        if (!w->machine->is_forward && !piece->is_here)
-            atomic_fetch_add(&w->copied_bytes[pp_move_cause(p->kind[i], purpose)][is_up],
-                             piece->bytes);
+        if (!piece->is_here)
+            pp_copy_count(copy, piece->bytes);
     }
 }

@@ -160,6 +160,8 @@ static void bind_collective(struct pp_machine *m, int c)
     for (int replica = 0; from->tied && replica < m->replicas; replica++)
         for (int pipe = 0; pipe < m->p->pipelines; pipe++)
             add_tied_copies(m, replica, tp_index, pipe, &to->sum);
+    if (from->tied && !to->sum.own)
+        pp_sum_by_ends(m, &to->sum);
     to->rows = PP_ARRAY(m->arena, int32_t, group->count * m->replicas);
     to->members = PP_ARRAY(m->arena, int32_t, group->count * m->replicas);
     to->before = PP_ARRAY(m->arena, int32_t, group->count * m->replicas);

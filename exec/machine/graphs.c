@@ -156,14 +156,15 @@ static void try_sums(const struct pp_kernels *k, void *stream, void *argument)
         const struct pp_chunk *chunk = &w->chunks[place];
         if (!chunk->worker || chunk->stage->elements == 0)
             continue;
-        char *first = chunk->state.fixed ? (void *)chunk->state.fixed : chunk->state.sum;
+        char *first = pp_complete_gradients(chunk);
         try_sum(k, stream,
                 &(struct pp_sum){.is_exact = chunk->state.fixed != NULL,
                                  .element_bytes = chunk->state.fixed ? sizeof(*chunk->state.fixed)
                                                                      : (size_t)k->gradient_bytes,
                                  .at = &first,
                                  .status = w->status});
-        pp_state_squares(k, stream, chunk->stage, &chunk->state, w->squares,
+        const struct pp_state state = pp_state_with(&chunk->state, first);
+        pp_state_squares(k, stream, chunk->stage, &state, w->squares,
                          pp_squares_at(w, place, PP_OF_ALL));
     }
 }

@@ -55,6 +55,8 @@ void pp_sum_add_copy(struct pp_sum *sum, const struct pp_chunk *chunk, enum pp_s
  * each if the copies share a state. */
 void pp_sum_bind_copies(struct pp_machine *m, const struct pp_collective *c, int tp_index,
                         enum pp_state_part part, struct pp_sum *sum);
+/* Sums the copies of a tied matrix end by end, if gradients on the device were summed so. */
+void pp_sum_by_ends(struct pp_machine *m, struct pp_sum *sum);
 bool pp_sum_is_of_sharers(const struct pp_machine *m, const struct pp_collective *c);
 struct pp_chunk *pp_sum_chunk_at(const struct pp_machine *m, int replica, int tp_index, int pipe,
                                  int stage);
@@ -64,12 +66,6 @@ bool pp_collective_wait(struct pp_worker *w, int target);
 void pp_reducer_start(struct pp_worker *w);
 void pp_reducer_stop(struct pp_worker *w);
 
-/* Bytes of the whole gradients of a stage. */
-static inline size_t pp_whole_grads_bytes(const struct pp_machine *m, int stage)
-{
-    return (size_t)m->options.stages[stage]->elements *
-           (m->options.recipe->is_exact ? sizeof(int64_t) : m->options.kernels->gradient_bytes);
-}
 void pp_squares_run(const struct pp_kernels *k, void *stream, void *worker);
 bool pp_barrier_meet(struct pp_worker *w, int instruction);
 /* Conducts all barriers of a step, in order. Judges the step at the last one. */

@@ -172,7 +172,7 @@ static enum pp_status place_shared(struct pp_machine *m, struct pp_error *err)
 {
     const size_t token_bytes = (size_t)pp_batch_samples(m->options.batch) *
                                (size_t)m->options.stages[0]->net->seq * sizeof(int32_t),
-                 statuses = (size_t)(m->worker_count + m->collective_count +
+                 statuses = (size_t)(2 * m->worker_count + m->collective_count +
                                      m->replicas * m->p->pipelines * m->tp);
     void *shared[5];
     const size_t bytes[5] = {token_bytes, token_bytes, sizeof(int) * statuses,
@@ -185,8 +185,10 @@ static enum pp_status place_shared(struct pp_machine *m, struct pp_error *err)
     m->statuses = shared[2];
     m->squares = shared[3];
     m->adamw = shared[4];
-    for (int k = 0; k < m->worker_count; k++)
+    for (int k = 0; k < m->worker_count; k++) {
         m->workers[k].status = &m->statuses[k];
+        m->workers[k].sum_on_host_status = &m->statuses[(int)statuses - m->worker_count + k];
+    }
     return PP_OK;
 }
 

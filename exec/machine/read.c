@@ -11,6 +11,7 @@
 void pp_machine_on_gradients(struct pp_machine *m, pp_gradient_hook hook, void *closure)
 {
     m->hook = hook;
+    m->wants_gradients = hook != NULL;
     m->hook_closure = closure;
 }
 

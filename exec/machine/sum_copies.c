@@ -15,7 +15,7 @@ void pp_sum_add_copy(struct pp_sum *sum, const struct pp_chunk *chunk, enum pp_s
     const struct pp_state *state = &chunk->state;
     const bool is_gather = sum->rule == &pp_sum_rules[PP_AG];
     const struct pp_range has = (is_gather ? pp_state_held : pp_state_summed)(state, part);
-    char *vector = is_gather ? state->weights : state->fixed ? (void *)state->fixed : state->sum;
+    char *vector = is_gather ? state->weights : pp_complete_gradients(chunk);
     const int64_t before = part == PP_OF_ALL ? 0
                            : is_gather       ? state->experts.held.at
                                              : state->experts.summed.at;
@@ -141,4 +141,53 @@ void pp_sum_bind_copies(struct pp_machine *m, const struct pp_collective *c, int
             if (pp_sum_is_of_sharers(m, c))
                 set_ranges(m, c, part, chunk, sum);
         }
+}
+
+/* ---- ends of a tied matrix on one rank ------------------------------------------------------- */
+
+/* Appends the sum of `count` copies of `all`: number `from`, and others `step` after it. */
+static struct pp_sum **append(struct pp_machine *m, const struct pp_sum *all, int from, int step,
+                              int count, struct pp_sum **end)
+{
+    struct pp_sum *sum = *end = PP_NEW(m->arena, struct pp_sum);
+
+    *sum = *all;
+    sum->copies = count;
+    sum->at = PP_ARRAY(m->arena, char *, count);
+    sum->owner = PP_ARRAY(m->arena, int, count);
+    for (int k = 0; k < count; k++) {
+        sum->at[k] = all->at[from + k * step];
+        sum->owner[k] = all->owner[from + k * step];
+    }
+    return &sum->next;
+}
+
+/* Is true if all ranks hold both ends, or none, and a collective sums them only because gradients
+ * leave the device. */
+static bool are_ends_together(const struct pp_machine *m)
+{
+    bool are_together =
+        pp_state_is_away(&m->p->state.spec, PP_STATE_GRADS) && m->options.batch->sharers <= 1;
+
+    for (int pipe = 0; pipe < m->p->pipelines; pipe++)
+        are_together &=
+            pp_program_rank_of(m->p, pipe, 0) == pp_program_rank_of(m->p, pipe, m->stages - 1);
+    return are_together;
+}
+
+/* Copies are embedding, head, embedding, ... Where gradients stay on the device, each end is summed
+ * over its copies, and then a rank adds its two ends. */
+void pp_sum_by_ends(struct pp_machine *m, struct pp_sum *sum)
+{
+    const struct pp_sum all = *sum;
+    const int pairs = all.copies / 2;
+    struct pp_sum *first, **end = &first;
+
+    if (pairs < 2 || !are_ends_together(m))
+        return;
+    end = append(m, &all, 0, 2, pairs, end);
+    end = append(m, &all, 1, 2, pairs, end);
+    for (int pair = 0; pair < pairs; pair++)
+        end = append(m, &all, 2 * pair, 1, 2, end);
+    *sum = *first;
 }

@@ -18,6 +18,8 @@ void pp_squares_run(const struct pp_kernels *k, void *stream, void *argument)
             pp_sum_run(k, stream, &m->tied[t]);
     for (int place = 0; place < m->places; place++) {
         const struct pp_chunk *chunk = &w->chunks[place];
+        if (m->wholes->last_part[place] >= 0) /* its last part has summed them up */
+            continue;
         for (int part = 0; part < PP_STATE_PARTS; part++)
             if (chunk->owns_squares[part])
                 pp_state_squares_of(k, stream, chunk->stage, &chunk->state,
@@ -172,6 +174,19 @@ static void tell_arrival(const struct pp_kernels *k, void *stream, void *argumen
     w->machine->remote->arrived(w, w->barriers - 1);
 }
 
+/* A hook reads gradients at their home. */
+static bool wait_for_parts(const struct pp_worker *w)
+{
+    const struct pp_machine *m = w->machine;
+
+    for (int place = 0; place < m->places && m->wants_gradients; place++) {
+        const int32_t part = w->chunks[place].worker ? m->wholes->last_part[place] : -1;
+        if (part >= 0 && !m->backend->wait(m->device, w->index, m->copies[pp_row(w, part)]->done))
+            return false;
+    }
+    return true;
+}
+
 bool pp_barrier_meet(struct pp_worker *w, int i)
 {
     struct pp_machine *m = w->machine;
@@ -181,9 +196,12 @@ bool pp_barrier_meet(struct pp_worker *w, int i)
 
     if (!pp_worker_order(w, i))
         return false;
-    if (w->barriers == m->barrier_count && !m->is_forward)
+    if (w->barriers == m->barrier_count && !m->is_forward) {
+        if (!wait_for_parts(w))
+            return false;
         pp_worker_launch(w, false, pp_bar_graph_id(w),
                          (struct pp_worker_launch){pp_squares_run, w});
+    }
     m->start_ps[at] = w->clock_ps;
     m->arrived_ps[barrier * m->worker_count + w->index] = w->clock_ps;
     backend->record(m->device, w->index, pp_row(w, i));

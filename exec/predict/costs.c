@@ -231,6 +231,20 @@ static struct pp_cost copy_of(const struct builder *b, enum pp_tier tier, double
     return (struct pp_cost){.ps = rate > 0 ? pp_units_ps(bytes / rate) : 0, .bytes = bytes};
 }
 
+/* Gradients of a visit, and the sum so far, are those of the whole chunk. */
+static void add_parts(const struct builder *b)
+{
+    static const int purposes[] = {PP_FOR_GRAD_DOWN, PP_FOR_GRAD_UP};
+
+    for (size_t k = 0; k < PP_COUNT(purposes); k++) {
+        struct pp_cost *costs = PP_ARRAY(b->arena, struct pp_cost, b->p->stages);
+        for (int s = 0; s < b->p->stages; s++)
+            costs[s] = copy_of(b, b->p->state.spec.home[PP_STATE_GRADS],
+                               gradient_bytes(b, b->stages[s]->elements));
+        b->costs->purpose[purposes[k]] = costs;
+    }
+}
+
 /* Copies of saved activations have the bytes of the first one of their stage. */
 static void add_copies(const struct builder *b)
 {
@@ -298,6 +312,8 @@ struct pp_costs *pp_exec_costs(struct pp_arena *arena, const struct pp_program *
     add_purposes(&b);
     add_copies(&b);
     add_loads(&b);
+    if (pp_state_is_away(&program->state.spec, PP_STATE_GRADS))
+        add_parts(&b);
     add_memory(&b);
     return costs;
 }

@@ -78,6 +78,26 @@ static void place_wholes(const struct pp_placing *l, int r, struct pp_rank_layou
     rank->parts_bytes = rank->block_bytes;
 }
 
+/* Places the largest sum that the host has to read from a file, add to and write. */
+static void place_sum(const struct pp_placing *l, int r, struct pp_rank_layout *rank)
+{
+    const struct pp_program *p = l->p;
+    size_t most = 0;
+
+    for (int i = p->begin[r]; i < p->begin[r + 1]; i++) {
+        const struct pp_tier_place *home =
+            &rank->home[p->pipe[i] * p->stages + p->stage[i]][PP_STATE_GRADS];
+        if (!l->wholes->is_added[i] || home->tier != PP_TIER_NVME)
+            continue;
+        const size_t bytes =
+            pp_state_bytes(l->stages[p->stage[i]], l->kernels, l->is_exact, l->cuts[p->stage[i]])
+                .gradients;
+        most = bytes > most ? bytes : most;
+    }
+    if (most > 0)
+        rank->sum_offset = pp_layout_take_at(rank, PP_TIER_HOST, PP_STATE_GRADS, most).offset;
+}
+
 /* Places scratch of stages (or sums of squares) and of exact gradients, losses of tokens, and
  * tokens of experts. */
 static void place_scratch(const struct pp_placing *l, int r, struct pp_rank_layout *rank)
@@ -181,6 +201,7 @@ struct pp_rank_layout *pp_memory_layout(struct pp_arena *arena, const struct pp_
         pp_layout_slots(&l, r, &ranks[r]);
         pp_layout_away(&l, r, &ranks[r]);
         pp_layout_edges(&l, r, &ranks[r]);
+        place_sum(&l, r, &ranks[r]);
         place_scratch(&l, r, &ranks[r]);
         ranks[r].peak_bytes = ranks[r].params_bytes + ranks[r].grads_bytes +
                               ranks[r].optimizer_bytes + ranks[r].activations_bytes +

@@ -33,7 +33,8 @@ struct pp_rank_layout {
     /* [place of exec/program/away.h] what moves, on its tier; what stays of it, on the device */
     struct pp_tier_place *away;
     size_t *here_offset;
-    size_t *edge_offset;             /* [place of exec/program/edges.h] */
+    size_t *edge_offset; /* [place of exec/program/edges.h] */
+    size_t sum_offset;   /* in the host's block: a sum in a file, while the host adds to it */
     size_t *whole_offset[PP_WHOLES]; /* [buffer] whole parameters and gradients, after the states */
     size_t parts_bytes;              /* states and these buffers: all that collectives move */
     size_t scratch_offset, scratch_bytes; /* of any one call of a stage, or of the norm */

@@ -11,7 +11,8 @@ struct place {
     int32_t last_grads;            /* buffer of the last scatter */
     int32_t fetched[MOST_FETCHED]; /* gathers or loads: the first one is in use, or will be next */
     int fetched_count;
-    int32_t updated; /* buffer of updated parameters on their way home */
+    int32_t updated;         /* buffer of updated parameters on their way home */
+    bool is_summed, is_home; /* the buffer began with the sum so far; it is on its tier */
 };
 struct walk {
     struct pp_arena *arena;
@@ -21,6 +22,7 @@ struct walk {
     struct pp_wholes *wholes;
     struct place *places; /* [pipeline * stages + stage] */
     bool has_tied;
+    bool are_away; /* gradients live on another tier */
     int rank;
     struct buffers {
         bool *is_taken;
@@ -107,6 +109,31 @@ static void wait_scatter(struct walk *w, int target)
         !(w->has_tied && is_end && w->p->purpose[target] == PP_FOR_STEP))
         release(w, PP_WHOLE_GRADS, w->wholes->of[PP_WHOLE_GRADS][target], target);
 }
+
+/* ---- gradients on another tier --------------------------------------------------------------- */
+
+/* MOVE.sum fills a buffer before the visit. */
+static void move_sum(struct walk *w, int i)
+{
+    struct place *place = place_of(w, i);
+
+    use_grads(w, i);
+    place->is_summed = true;
+}
+
+static void move_part(struct walk *w, int i)
+{
+    struct place *place = place_of(w, i);
+
+    use_grads(w, i);
+    w->wholes->is_added[i] = place->is_home && !place->is_summed;
+    w->wholes->last_part[place - w->places] = i;
+    place->grads = PP_NONE;
+    place->is_home = true;
+    place->is_summed = false;
+}
+
+/* ---- tied matrices --------------------------------------------------------------------------- */
 
 /* Returns the buffer for one end of a tied matrix; none if the rank does not hold it. The gradients
  * of a step end in the buffer of the last backward, or in a new one without any. With sharded
@@ -228,7 +255,7 @@ static void walk_compute(struct walk *w, int i)
     if (is_fetched(w, i) && (kind == PP_F || kind == PP_B || kind == PP_I || kind == PP_R))
         use_params(w, i);
     w->wholes->has_backward[place_of(w, i) - w->places] |= kind == PP_B || kind == PP_W;
-    if (cuts->grads > 1 && (kind == PP_B || kind == PP_W))
+    if ((cuts->grads > 1 || w->are_away) && (kind == PP_B || kind == PP_W))
         use_grads(w, i);
 }
 
@@ -260,10 +287,16 @@ static void walk_instruction(struct walk *w, int i)
         go_home(w, target);
     else if (kind == PP_MOVE && pp_move_is_load(p->purpose[i]))
         fetch(w, i);
+    else if (kind == PP_WAIT && p->purpose[target] == PP_FOR_GRAD_DOWN)
+        release(w, PP_WHOLE_GRADS, w->wholes->of[PP_WHOLE_GRADS][target], PP_NONE);
     else if (kind == PP_WAIT && p->kind[target] == PP_AR && p->aux[target] == PP_TIED)
         wait_tied(w, target);
     else if (kind == PP_DROP)
         drop(w, i);
+    else if (kind == PP_MOVE && p->purpose[i] == PP_FOR_GRAD_UP)
+        move_sum(w, i);
+    else if (kind == PP_MOVE && p->purpose[i] == PP_FOR_GRAD_DOWN)
+        move_part(w, i);
     else if (pp_op_is_collective(kind))
         walk_collective(w, i);
     else if (pp_op_is_compute(kind))
@@ -295,12 +328,17 @@ struct pp_wholes *pp_wholes_find(struct pp_arena *arena, const struct pp_program
                      .cuts = cuts,
                      .wholes = wholes,
                      .places = PP_ARRAY(arena, struct place, p->pipelines * p->stages),
-                     .has_tied = pp_program_has_tied(p)};
+                     .has_tied = pp_program_has_tied(p),
+                     .are_away = pp_state_is_away(&p->state.spec, PP_STATE_GRADS)};
 
     wholes->has_forward = PP_ARRAY(arena, bool, pp_program_size(p) + 1);
     wholes->has_backward = PP_ARRAY(arena, bool, p->pipelines * p->stages);
     wholes->is_first = PP_ARRAY(arena, bool, pp_program_size(p) + 1);
     wholes->after = pp_none_of(arena, p);
+    wholes->is_added = PP_ARRAY(arena, bool, pp_program_size(p) + 1);
+    wholes->last_part = PP_ARRAY(arena, int32_t, p->pipelines * p->stages);
+    for (int place = 0; place < p->pipelines * p->stages; place++)
+        wholes->last_part[place] = PP_NONE;
     wholes->head = pp_none_of(arena, p);
     for (int what = 0; what < PP_WHOLES; what++) {
         wholes->of[what] = pp_none_of(arena, p);

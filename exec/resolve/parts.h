@@ -117,6 +117,9 @@ enum pp_status pp_exec_take_tiers(const struct pp_exec_wish *wish, struct pp_bui
                                   struct pp_error *err);
 /* Notes in a complete program where its classes live, and how they move. */
 void pp_exec_note_homes(const struct pp_state_spec *wanted, struct pp_program *program);
+/* Refuses gradients on another tier if a copy of a stage never goes backward. */
+enum pp_status pp_exec_check_gradients(const struct pp_exec_wish *wish,
+                                       const struct pp_exec_plan *plan, struct pp_error *err);
 /* True if several groups of copies each hold a state. */
 bool pp_exec_has_groups(const struct pp_exec_config *config, const struct pp_exec_plan *plan);
 /* Sets plan->zero, after the program. PP_EINVAL for what cannot be cut: gradients of

@@ -166,13 +166,15 @@ static enum pp_status build(struct pp_arena *arena, const struct pp_exec_wish *w
         .has_clip = true}; /* at its BAR the norm is computed and gradients are compared */
     build.has_update = true;
     build.has_tied = config->net.is_tied;
-    build.joins_tied = pp_state_cut(&build.state, PP_STATE_GRADS) > 1 || plan->batch.sharers > 1;
+    build.joins_tied = pp_state_cut(&build.state, PP_STATE_GRADS) > 1 || plan->batch.sharers > 1 ||
+                       pp_state_is_away(&build.state, PP_STATE_GRADS);
     PP_TRY(pp_build(arena, &build, &plan->program, err));
     PP_TRY(pp_exec_check_kinds(wish, config, plan, err));
     PP_TRY(pp_exec_check_shards(wish, config, plan, err));
     PP_TRY(check_size(config, plan->program, err));
     PP_TRY(pp_verify(plan->program, NULL, err));
     pp_exec_note_homes(&build.state, plan->program);
+    PP_TRY(pp_exec_check_gradients(wish, plan, err));
     if (config->has_weight_stream)
         plan->program->weight_stream = pp_weight_stream_create(arena, plan->program);
     return PP_OK;

@@ -159,12 +159,15 @@ static enum pp_status check_params(const struct pp_exec_wish *wish,
 
 static enum pp_status check_simulated(const struct pp_exec_wish *wish, struct pp_error *err)
 {
-    const struct pp_given *const given[] = {&wish->given.act_bits, &wish->given.grads_in_params};
-
-    for (size_t i = 0; i < PP_COUNT(given); i++)
-        if (given[i]->count)
-            return pp_error_set(err, PP_EINVAL, "%s is only simulated; leave it out",
-                                given[i]->spelled);
+    if (wish->given.grads_in_params.count)
+        return pp_error_set(err, PP_EINVAL,
+                            "%s is only simulated: gradients here are summed in fp32, and in the "
+                            "place of bf16 parameters they would be rounded once more; nearest: "
+                            "--offload g,os=host",
+                            wish->given.grads_in_params.spelled);
+    if (wish->given.act_bits.count)
+        return pp_error_set(err, PP_EINVAL, "%s is only simulated; leave it out",
+                            wish->given.act_bits.spelled);
     return PP_OK;
 }
 
@@ -199,6 +202,25 @@ static enum pp_status check_shards(const struct pp_exec_wish *wish,
     return PP_OK;
 }
 
+/* The device updates no share of what has left it, and one stream makes what leaves. */
+static enum pp_status check_grads(const struct pp_exec_wish *wish,
+                                  const struct pp_state_spec *state, struct pp_error *err)
+{
+    if (!pp_state_is_away(state, PP_STATE_GRADS))
+        return PP_OK;
+    if (pp_state_moved(state, PP_STATE_GRADS) < 1)
+        return pp_error_set(err, PP_EINVAL,
+                            "--offload %s: a share of gradients on another tier is only simulated; "
+                            "nearest: g,os=%s",
+                            wish->offload, pp_tier_rows[state->home[PP_STATE_GRADS]].name);
+    if (wish->weight_grad_stream == 1)
+        return pp_error_set(err, PP_EINVAL,
+                            "%s: gradients leave the device in the order of one compute stream; "
+                            "leave it out, or keep g on the device",
+                            wish->given.weight_grad_stream.typed);
+    return PP_OK;
+}
+
 enum pp_status pp_exec_take_tiers(const struct pp_exec_wish *wish, struct pp_build *build,
                                   struct pp_error *err)
 {
@@ -220,9 +242,36 @@ enum pp_status pp_exec_take_tiers(const struct pp_exec_wish *wish, struct pp_bui
     PP_TRY(check_nvme(wish, state, err));
     PP_TRY(check_shards(wish, state, err));
     PP_TRY(check_params(wish, state, err));
+    PP_TRY(check_grads(wish, state, err));
     PP_TRY(check_simulated(wish, err));
     PP_TRY(check_unit(wish, state, err));
     return check_idle(wish, state, err);
+}
+
+static bool has_backward(const struct pp_program *p, int pipe, int stage)
+{
+    for (int i = 0; i < pp_program_size(p); i++)
+        if ((p->kind[i] == PP_B || p->kind[i] == PP_W) && p->pipe[i] == pipe &&
+            p->stage[i] == stage)
+            return true;
+    return false;
+}
+
+/* A copy of a stage that never goes backward gets the sum of the others, but no program moves it.
+ */
+enum pp_status pp_exec_check_gradients(const struct pp_exec_wish *wish,
+                                       const struct pp_exec_plan *plan, struct pp_error *err)
+{
+    const struct pp_program *p = plan->program;
+
+    for (int k = 0; k < p->pipelines * p->stages; k++)
+        if (pp_state_is_away(&p->state.spec, PP_STATE_GRADS) &&
+            !has_backward(p, k / p->stages, k % p->stages))
+            return pp_error_set(err, PP_EINVAL,
+                                "--offload %s: no micro-batch runs stage %d of pipeline %d, so its "
+                                "gradients never leave the device; nearest: --micro-batches %d",
+                                wish->offload, k % p->stages, k / p->stages, p->micro_batches + 1);
+    return PP_OK;
 }
 
 /* A file does not name the tiers between which it moves: the host, if no option does. */

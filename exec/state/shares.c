@@ -219,6 +219,15 @@ void *pp_state_in_share(const struct pp_state *state, const struct pp_kernels *k
     return vector ? (char *)vector + at * k->gradient_bytes : NULL;
 }
 
+struct pp_state pp_state_with(const struct pp_state *state, void *gradients)
+{
+    struct pp_state with = *state;
+
+    with.sum = state->fixed ? NULL : gradients;
+    with.fixed = state->fixed ? gradients : NULL;
+    return with;
+}
+
 static void *moved(const void *vector, const char *there, char *here)
 {
     return vector ? here + ((const char *)vector - there) : NULL;

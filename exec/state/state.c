@@ -29,8 +29,9 @@ static void range_squares(const struct pp_kernels *k, void *stream, const struct
     if (first >= end)
         return;
     const struct pp_flat flat = flat_of(stage, k, state, range);
-    k->squares(stream, &flat, scratch);
-    k->copy(stream, sizeof(double) * (size_t)(end - first), scratch, blocks + first);
+    k->squares(stream, &flat, scratch ? scratch : blocks + first);
+    if (scratch)
+        k->copy(stream, sizeof(double) * (size_t)(end - first), scratch, blocks + first);
 }
 
 /* Leaves out the copy of a tied matrix, which the stage with the embedding counts. */

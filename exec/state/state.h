@@ -101,6 +101,8 @@ enum pp_state_part pp_state_part_of(const struct pp_state *state, int64_t elemen
 /* Return the address of an element of `weights`, or of `sum` or `fixed`, which have it. */
 void *pp_state_weight(const struct pp_state *state, const struct pp_kernels *k, int64_t element);
 void *pp_state_gradient(const struct pp_state *state, const struct pp_kernels *k, int64_t element);
+/* Returns `state` with its gradients in another vector, which has the same elements. */
+struct pp_state pp_state_with(const struct pp_state *state, void *gradients);
 /* Returns that of an element of the share in `vector`: master, m or v; NULL if that is NULL. */
 void *pp_state_in_share(const struct pp_state *state, const struct pp_kernels *k, void *vector,
                         int64_t element);
@@ -146,7 +148,7 @@ uint64_t pp_state_drawn_hash(const struct pp_stage *stage, const struct pp_kerne
 
 /* Sums of squares of gradients by block of PP_SQUARES_BLOCK elements of a tensor, tensors in the
  * order of the flat vectors. Only blocks that begin in the state's share are written; `scratch` has
- * room for all. */
+ * room for all, NULL: they are written at once. */
 int64_t pp_squares_blocks(const struct pp_stage *stage);
 int64_t pp_squares_before(const struct pp_stage *stage, int64_t element); /* that begin earlier */
 void pp_state_squares_of(const struct pp_kernels *k, void *stream, const struct pp_stage *stage,

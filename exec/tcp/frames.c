@@ -22,7 +22,7 @@ static bool take_step(struct pp_tcp *t, const struct pp_arrival *a)
     if (!pp_tcp_take_samples(worker_of(t, a), a->payload, a->frame->bytes))
         return false;
     pp_machine_probes(m, a->frame->flags & 1);
-    t->wants_gradients = a->frame->flags & 2;
+    m->wants_gradients = a->frame->flags & 2;
     m->is_forward = a->frame->flags & 4;
     pp_tcp_step_begin(t);
     pp_step_begin(m, a->frame->id, a->frame->ps);
@@ -76,7 +76,7 @@ static bool take_arrived(struct pp_tcp *t, const struct pp_arrival *a)
     struct pp_machine *m = t->m;
     struct pp_worker *w = worker_of(t, a);
 
-    if (a->payload && !pp_tcp_take_figures(w, t->wants_gradients, a->payload))
+    if (a->payload && !pp_tcp_take_figures(w, t->m->wants_gradients, a->payload))
         return false;
     m->arrived_ps[a->frame->id * m->worker_count + w->index] = a->frame->ps;
     m->backend->record(m->device, w->index, w->barrier_row[a->frame->id]);

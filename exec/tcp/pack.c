@@ -248,7 +248,7 @@ static void (*const WALKS[PP_FRAME_KINDS])(struct packer *packer, struct pp_work
 
 uint64_t pp_tcp_worker_bytes(const struct pp_tcp *t, const struct pp_frame *f)
 {
-    struct packer counter = {.figures = {.has_gradients = t->wants_gradients}};
+    struct packer counter = {.figures = {.has_gradients = t->m->wants_gradients}};
 
     WALKS[f->kind](&counter, &t->m->workers[f->worker]);
     return counter.bytes;
@@ -262,12 +262,13 @@ void pp_tcp_send_worker(struct pp_tcp *t, int process, struct pp_frame frame)
     struct pp_error err = {0};
 
     if ((has_figures && !pp_machine_try(m, pp_staging_fetch(&w->figures, &err), &err)) ||
-        (has_figures && t->wants_gradients && !pp_machine_try(m, pp_states_fetch(m, &err), &err)))
+        (has_figures && t->m->wants_gradients &&
+         !pp_machine_try(m, pp_states_fetch(m, &err), &err)))
         return;
     frame.bytes = pp_tcp_worker_bytes(t, &frame);
     struct packer out = {.at = malloc(frame.bytes + 1),
                          .is_out = true,
-                         .figures = {*w->status, pp_sums_status(m), t->wants_gradients}};
+                         .figures = {*w->status, pp_sums_status(m), t->m->wants_gradients}};
     if (out.at)
         WALKS[frame.kind](&out, w);
     pp_tcp_send_owned(t, process, &frame, out.at);

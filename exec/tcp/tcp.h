@@ -121,7 +121,6 @@ struct pp_tcp {
     int last_at;
     bool was_meeting;
     int64_t last_passed;
-    bool wants_gradients;
     struct pp_tcp_asked asked_all;
     double alive_s, heard_s; /* times of the last ALIVE; of the last look for bytes */
     bool has_heard;          /* process > 0: a byte of process 0 has come to the thread */

@@ -24,7 +24,6 @@ static void tell_step(struct pp_tcp *t)
                                       (m->is_forward ? 4 : 0),
                              .ps = m->begin_ps};
 
-    t->wants_gradients = m->hook;
     for (frame.worker = 0; frame.worker < m->worker_count; frame.worker++)
         if (!pp_tcp_is_here(t, frame.worker))
             pp_tcp_send_worker(t, pp_tcp_owner(t, frame.worker), frame);

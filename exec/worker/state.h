@@ -51,6 +51,7 @@ struct pp_bound_copy {
     int after; /* copy of another stream that is over before; -1: none */
     pp_event_id done;
     pp_backend_work run;          /* its argument is this copy; NULL: there is nothing to do */
+    pp_backend_work before;       /* work on the compute stream before the post; NULL: none */
     enum pp_tier tier;            /* of `away` */
     struct pp_copy_piece *pieces; /* [count] */
     int count;
@@ -100,6 +101,7 @@ struct pp_worker {
     struct pp_chunk *chunks;    /* [place] */
     double *squares;            /* scratch */
     int *status;                /* enum pp_fixed_status of its gradients */
+    int *sum_on_host_status;    /* the same of what the host adds up */
     int sum_status;             /* status of its process's sums, if that is another process */
     size_t touched_bytes;       /* of its block, if it is in another process */
     struct pp_fallbacks fallbacks; /* of its process, in the last step; the first worker has them */
@@ -215,6 +217,7 @@ struct pp_machine {
     double grad_norm, loss;
     pp_gradient_hook hook;
     void *hook_closure;
+    bool wants_gradients;    /* of the step: a hook, perhaps of another process, reads them */
     struct pp_error error;   /* first error */
     atomic_flag is_reported; /* a process has claimed the right to write `error` */
     atomic_bool has_failed;  /* forever: gradients are neither those of a step nor zero */

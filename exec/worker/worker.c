@@ -134,6 +134,8 @@ int pp_sums_status(const struct pp_machine *m)
         status = status ? status : *m->collectives[c].sum.status;
     for (int k = 0; k < m->tied_count; k++)
         status = status ? status : *m->tied[k].status;
+    for (int k = 0; k < m->worker_count; k++)
+        status = status ? status : *m->workers[k].sum_on_host_status;
     return status;
 }
 
@@ -152,6 +154,16 @@ void *pp_worker_whole(const struct pp_worker *w, enum pp_whole_class what, int i
     const int32_t buffer = m->wholes->of[what][i];
 
     return buffer < 0 ? NULL : w->block + m->layout[w->rank].whole_offset[what][buffer];
+}
+
+void *pp_complete_gradients(const struct pp_chunk *chunk)
+{
+    const struct pp_worker *w = chunk->worker;
+    const int32_t last = w->machine->wholes->last_part[chunk - w->chunks];
+
+    return last >= 0            ? pp_worker_whole(w, PP_WHOLE_GRADS, last)
+           : chunk->state.fixed ? (void *)chunk->state.fixed
+                                : chunk->state.sum;
 }
 
 /* ---- launches -------------------------------------------------------------------------------- */

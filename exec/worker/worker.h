@@ -180,6 +180,15 @@ static inline struct pp_state pp_chunk_updated(const struct pp_chunk *chunk)
     state.weights = chunk->updated ? chunk->updated : state.weights;
     return state;
 }
+/* Where a chunk's gradients are complete on the device: in its state. If they live on another tier,
+ * it is the buffer that the last part leaves. */
+void *pp_complete_gradients(const struct pp_chunk *chunk);
+/* Bytes of the whole gradients of a stage. */
+static inline size_t pp_whole_grads_bytes(const struct pp_machine *m, int stage)
+{
+    return (size_t)m->options.stages[stage]->elements *
+           (m->options.recipe->is_exact ? sizeof(int64_t) : m->options.kernels->gradient_bytes);
+}
 /* Stream of a copy of a worker. */
 static inline pp_stream_id pp_copy_stream_of(const struct pp_worker *w, enum pp_copy_stream stream)
 {

@@ -121,5 +121,5 @@ $ pipesim program --schedule gpipe --pp 2 --micro-batches 1 --grads-in-params
 ! try: pipesim program --help
 = 2
 $ pipeexec --schedule 1f1b --np 2 --grads-in-params
-! pipeexec: error: --grads-in-params is only simulated; leave it out
+! pipeexec: error: --grads-in-params is only simulated: gradients here are summed in fp32, and in the place of bf16 parameters they would be rounded once more; nearest: --offload g,os=host
 = 2
