@@ -91,6 +91,7 @@ static void set_homes(const struct exec_case *c, struct pp_state_spec *state)
         state->home[class] = c->homes[class];
     state->home[PP_STATE_ACTIVATIONS] = c->saved_home;
     state->moved_frac[PP_STATE_ACTIVATIONS] = c->saved_share;
+    state->is_summed_on_device = state->home[PP_STATE_GRADS] && !c->sums_on_host;
     state->cached = c->cached;
     state->evict = c->evict;
 }
@@ -140,7 +141,7 @@ static enum pp_status make_program(struct pp_arena *arena, const struct exec_cas
         .has_whole_updates = true,
         .reads_params = kernels->element_bytes == kernels->gradient_bytes,
         .has_tied = !c->is_untied,
-        .joins_tied = c->zero > 1 || sharers > 0,
+        .joins_tied = c->zero > 1 || sharers > 0 || pp_state_is_away(&state, PP_STATE_GRADS),
         .recompute_frac = recompute_frac};
     const struct pp_verify_options strict = {0};
     PP_TRY(pp_lower(arena, source, &options, &run->program, err));

@@ -32,6 +32,7 @@ struct exec_case {
     const struct pp_transport *transport; /* NULL = local */
     bool has_weight_stream;               /* W on streams of their own */
     enum pp_tier homes[PP_STATE_SHARDED]; /* of parameters, gradients, optimizer state */
+    bool sums_on_host;                    /* gradients elsewhere are added up by the host */
     int cached;                           /* units of parameters that stay; 0 = 1 */
     enum pp_evict evict;
     enum pp_tier saved_home; /* of saved activations */
