@@ -24,6 +24,37 @@ static inline long long __double2ll_rn(double x)
     return llrint(x);
 }
 
+/* Rounded, and never fused: this file is compiled without contractions. */
+static inline float __fmul_rn(float x, float y)
+{
+    return x * y;
+}
+
+static inline float __fadd_rn(float x, float y)
+{
+    return x + y;
+}
+
+static inline float __fsub_rn(float x, float y)
+{
+    return x - y;
+}
+
+static inline float __fdiv_rn(float x, float y)
+{
+    return x / y;
+}
+
+static inline float __fsqrt_rn(float x)
+{
+    return sqrtf(x);
+}
+
+static inline double __dmul_rn(double x, double y)
+{
+    return x * y;
+}
+
 /* Of pi x. */
 static inline void sincospif(float x, float *sine, float *cosine)
 {

@@ -71,6 +71,13 @@ struct rates {
     }
 };
 
+/* a b + c d, each operation rounded, as on CPUs: none is fused. So the update of a host has the
+ * bits of a device's. */
+__device__ __forceinline__ float sum_of_products(float a, float b, float c, float d)
+{
+    return __fadd_rn(__fmul_rn(a, b), __fmul_rn(c, d));
+}
+
 /* Rates of the running step: a launch that is recorded once runs in all steps. */
 struct __align__(16) rates_now
 {
@@ -97,11 +104,14 @@ template <class T, class Gradients> struct adamw {
 
 #pragma unroll
         for (int k = 0; k < N; k++) {
-            const float scaled = g.at[k] * n.scale;
-            mean.at[k] = r.beta1 * mean.at[k] + r.rest1 * scaled;
-            square.at[k] = r.beta2 * square.at[k] + r.rest2 * (scaled * scaled);
-            w.at[k] = keep * w.at[k] -
-                      n.rate1 * mean.at[k] / (sqrtf(square.at[k] * n.inverse2) + r.epsilon);
+            const float scaled = __fmul_rn(g.at[k], n.scale);
+            mean.at[k] = sum_of_products(r.beta1, mean.at[k], r.rest1, scaled);
+            square.at[k] =
+                sum_of_products(r.beta2, square.at[k], r.rest2, __fmul_rn(scaled, scaled));
+            const float deviation =
+                __fadd_rn(__fsqrt_rn(__fmul_rn(square.at[k], n.inverse2)), r.epsilon);
+            w.at[k] = __fsub_rn(__fmul_rn(keep, w.at[k]),
+                                __fdiv_rn(__fmul_rn(n.rate1, mean.at[k]), deviation));
         }
         pp_save(held + i, w);
         pp_save(m + i, mean);
@@ -118,7 +128,7 @@ __global__ void fetch_step_kernel(const struct pp_adamw_step *from, double decay
     const struct pp_adamw_step step = *from;
 
     *to = {(float)(step.rate / step.correction1), (float)(1 / step.correction2),
-           (float)(1 - step.rate * decay), (float)step.grad_scale};
+           (float)(1 - __dmul_rn(step.rate, decay)), (float)step.grad_scale};
 }
 
 /* Fills stretches from tensor *t on. Returns the first element, from f->from, that does not fit. */
