@@ -190,21 +190,48 @@ static enum pp_status check_pipelines(const struct pp_exec_plan *plan, struct pp
                         plan->subject.name, twice % p->stages, p->rank_of[twice]);
 }
 
-/* Loads of both copies for their updates would meet in one list. */
+/* Returns an update of parameters that no load brings; -1 = none. */
+static int find_unloaded(struct pp_arena *scratch, const struct pp_program *p)
+{
+    bool *is_there = PP_ARRAY(scratch, bool, p->pipelines * p->stages);
+
+    for (int i = 0; i < pp_program_size(p); i++) {
+        const int place = p->pipe[i] * p->stages + p->stage[i];
+
+        if (p->kind[i] == PP_U && !is_there[place])
+            return i;
+        if (p->kind[i] == PP_DROP || (p->kind[i] == PP_MOVE && pp_move_is_load(p->purpose[i])))
+            is_there[place] = p->kind[i] == PP_MOVE;
+    }
+    return -1;
+}
+
+/* The device updates parameters of which it has no fp32 copy. A list loads one copy of a stage at a
+ * time. */
 static enum pp_status check_loads(const struct pp_exec_config *config,
                                   const struct pp_exec_plan *plan, struct pp_error *err)
 {
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
     const struct pp_program *p = plan->program;
-    const int twice = find_twice(p);
+    const int twice = find_twice(p), update = find_unloaded(scratch, p);
+    char text[PP_OP_TEXT_BYTES];
 
-    if (twice < 0 || !pp_state_moves(&p->state.spec, PP_FOR_HOME) ||
+    if (!pp_state_moves(&p->state.spec, PP_FOR_HOME) ||
         config->kernels->element_bytes != config->kernels->gradient_bytes)
         return PP_OK;
+    if (twice >= 0)
+        return pp_error_set(err, PP_EINVAL,
+                            "--schedule %s: rank %d holds stage %d twice, and the device loads "
+                            "both copies to update them; nearest: --precision bf16, or an even "
+                            "number of ranks",
+                            plan->subject.name, p->rank_of[twice], twice % p->stages);
+    if (update < 0)
+        return PP_OK;
+    pp_program_print_op(p, update, text);
     return pp_error_set(err, PP_EINVAL,
-                        "--schedule %s: rank %d holds stage %d twice, and the device loads both "
-                        "copies to update them; nearest: --precision bf16, or an even number of "
-                        "ranks",
-                        plan->subject.name, p->rank_of[twice], twice % p->stages);
+                        "%s: no MOVE loads parameters for %s, and here they have no other copy; "
+                        "nearest: --precision bf16, or the file of 'pipesim program --compute'",
+                        plan->subject.name, text);
 }
 
 /* Shares of the embedding and of the head are on different replicas. No pass adds a sum to a file

@@ -1,6 +1,6 @@
 /* Clipping by the norm of all gradients: no rank may update a weight before every rank has all its
- * sums. From the first U of a list on, updates and the gathers of updated weights move to the end,
- * in their order. All ranks meet in a BAR before them. */
+ * sums. From the first U of a list on, updates move to the end with the gathers and moves of what
+ * they update, in their order. All ranks meet in a BAR before them. */
 #include "schedules/lower/lists.h"
 #include "schedules/lower/lower.h"
 
@@ -11,7 +11,8 @@ static bool is_after_clip(const struct pp_op *op)
 {
     const int kind = op->kind == PP_WAIT ? op->aux : op->kind;
 
-    return kind == PP_U || kind == PP_AG || kind == PP_BC;
+    return kind == PP_U || kind == PP_AG || kind == PP_BC ||
+           (kind == PP_MOVE && pp_purposes[op->purpose].when >= PP_AS_UPDATE);
 }
 
 /* Is true if a BAR is after all sums and backwards of a list and before its first update. */
