@@ -184,7 +184,10 @@ static void bind_state(struct pp_worker *w, int i, struct pp_stage_work *work)
          *grads = pp_worker_whole(w, PP_WHOLE_GRADS, i);
     const bool is_exact = m->options.recipe->is_exact;
 
-    work->weights = params ? params : state->weights;
+    /* W reads no weights, so it does not have them brought. */
+    work->weights = params                                                 ? params
+                    : pp_state_is_away(&m->p->state.spec, PP_STATE_PARAMS) ? NULL
+                                                                           : state->weights;
     work->grads = (struct pp_grads){.is_exact = is_exact,
                                     .sum = !grads     ? state->sum
                                            : is_exact ? NULL
