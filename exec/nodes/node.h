@@ -111,6 +111,13 @@ struct pp_tensor {
     int made[PP_PASSES], read[PP_PASSES];
     bool is_for_w, is_taken; /* W reads it; a gradient has replaced it, or none may */
     bool is_again;           /* R makes it */
+    int first_read;          /* step of its first reader in B; -1 = none */
+    /* Few bits: it rests packed, and is in scratch in full while it is in use. Or it is rounded in
+     * its place, by way of `rounding`. is_for_r: R reads it. is_of_r: R packs or rounds it, and so
+     * does F that fills all. F that keeps only does so with the rest. */
+    bool is_packed, is_rounded, is_for_r, is_of_r;
+    struct pp_tensor_place packed;
+    struct pp_tensor *rounding;
 };
 
 /* Routing of a mixture of experts: see struct pp_routing of kernels/kernels.h. Tensors of T by row
@@ -199,7 +206,7 @@ struct pp_stage_graph {
                                            * kernels' vocab_multiple */
     size_t element_bytes, gradient_bytes; /* of T and G of the kernels */
     bool is_first;                        /* of its tensor-parallel group, or alone */
-    bool has_fast_epilogue;               /* of the kernels */
+    bool has_fast_epilogue, is_immediate; /* of the kernels */
     struct pp_layer *layers;
     struct pp_stage_node *nodes;
     struct pp_tensor *tensors, **copies; /* copies: at the end of I, to their places in W */
@@ -207,6 +214,11 @@ struct pp_stage_graph {
     struct pp_tensor *input, *output;         /* of all layers */
     struct pp_tensor *balance;                /* sums of all mixtures, with a head; NULL = none */
     struct pp_tensor *grad_top, *grad_bottom; /* gradients of output and input */
+    /* Few bits; else NULL. Tensors that F packs or rounds after node n: packed[packed_from[n]] up
+     * to the next node's. Those that B restores before step s: restored[restored_from[s]] up to the
+     * next. */
+    struct pp_tensor **packed, **restored;
+    int *packed_from, *restored_from;
 };
 
 /* Returns whether a recomputation of the node exchanges what it makes. The last output of a stage
@@ -243,6 +255,7 @@ struct pp_call {
     bool is_again;                       /* R */
     int part, parts;                     /* of the rows of a node: which is computed; 0 = all */
     double last_s;                       /* of the probe's last stamp */
+    int step;                            /* of a backward: see exec/stage/gradients.c */
     int segment;                         /* of the node that comes next */
     struct pp_group_exchange *exchanges; /* where pp_stage_exchanges() writes; NULL = nowhere */
 };

@@ -18,6 +18,8 @@ struct pp_stage_shape {
     bool has_w;    /* I and W are called, not B alone */
     bool has_r;    /* R is called, and F that only keeps */
     struct pp_stage_again again;
+    int act_bits;    /* of a saved value at rest: 2, 4 or 8, without has_w; 0 = all */
+    bool is_rounded; /* act_bits: values are rounded to these bits, but rest in full */
     int rows, tokens, splits;
     int tp, tp_index; /* devices that share each block, 0 or 1 = none; which of them this is */
     int etp;          /* devices of these that share each expert; divides tp, 0 = tp */
@@ -71,8 +73,10 @@ struct pp_stage {
     size_t kept_bytes, saved_bytes;
     struct pp_left {
         size_t first, second, until;
-    } kept_left, saved_left;      /* what F leaves in each: bytes below `first`, and from `second`
-                                   * to `until`. I or B alone writes the rest */
+    } kept_left, saved_left; /* what F leaves in each: bytes below `first`, and from `second`
+                              * to `until`. I or B alone writes the rest */
+    size_t packed_bytes, unpacked_bytes; /* of these, in few bits; and the same values in full */
+    size_t rounded_bytes;                /* of these, in full but of few bits */
     size_t boundary_bytes;        /* activation between stages: rows * tokens * hidden elements, or
                                    * this device's share of them; sums of balance follow */
     size_t balance_at;            /* where they do */

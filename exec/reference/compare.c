@@ -17,11 +17,11 @@ struct sides {
     size_t element_bytes; /* of G */
 };
 
-static double reference_value(const struct sides *s, int64_t i)
+static double value_of(const struct sides *s, const void *vector, int64_t i)
 {
     if (s->is_fixed)
-        return (double)((const int64_t *)s->reference)[i] * fixed_unit;
-    return pp_number_get(s->reference, s->element_bytes, i);
+        return (double)((const int64_t *)vector)[i] * fixed_unit;
+    return pp_number_get(vector, s->element_bytes, i);
 }
 
 /* Returns the distance of two elements: exact in fixed point, HUGE_VAL for overflow and NaN. */
@@ -35,7 +35,7 @@ static double distance(const struct sides *s, int64_t i)
             return HUGE_VAL;
         return fabs((double)delta) * fixed_unit;
     }
-    const double delta = fabs(pp_number_get(s->ours, s->element_bytes, i) - reference_value(s, i));
+    const double delta = fabs(value_of(s, s->ours, i) - value_of(s, s->reference, i));
     return isnan(delta) ? HUGE_VAL : delta;
 }
 
@@ -47,8 +47,9 @@ static void compare_tensor(const struct sides *s, const struct pp_param *param,
     difference->elements += s->count;
     for (int64_t i = 0; i < s->count; i++) {
         const size_t offset = (size_t)i * bytes;
-        const double reference = reference_value(s, i);
+        const double own = value_of(s, s->ours, i), reference = value_of(s, s->reference, i);
 
+        difference->own_squares += own * own;
         difference->reference_squares += reference * reference;
         if (!memcmp((const char *)s->ours + offset, (const char *)s->reference + offset, bytes))
             continue;

@@ -269,6 +269,14 @@ const struct pp_state *pp_reference_state(const struct pp_reference *reference, 
     return &reference->parts[tp_index].seen;
 }
 
+enum pp_status pp_reference_take_state(struct pp_reference *reference,
+                                       const struct pp_reference *from, struct pp_error *err)
+{
+    assert(reference->staging.bytes == from->staging.bytes);
+    memcpy(reference->staging.on_host, from->staging.on_host, from->staging.bytes);
+    return pp_staging_push(&reference->staging, err);
+}
+
 enum pp_status pp_reference_changed(const struct pp_reference *reference, struct pp_error *err)
 {
     return pp_staging_push(&reference->staging, err);

@@ -51,6 +51,9 @@ enum pp_status pp_reference_update(struct pp_reference *reference, int step, str
 int pp_reference_devices(const struct pp_reference *reference);
 const struct pp_stage *pp_reference_stage(const struct pp_reference *reference, int tp_index);
 const struct pp_state *pp_reference_state(const struct pp_reference *reference, int tp_index);
+/* Takes the state of another reference of the same net, batch and groups. */
+enum pp_status pp_reference_take_state(struct pp_reference *reference,
+                                       const struct pp_reference *from, struct pp_error *err);
 /* Copies to the device a state that the caller has changed. */
 enum pp_status pp_reference_changed(const struct pp_reference *reference, struct pp_error *err);
 
@@ -60,6 +63,7 @@ struct pp_difference {
     int64_t elements, differing; /* bit patterns that differ */
     double max_abs;
     double squares, reference_squares; /* sums: rel_l2 = sqrt of their ratio */
+    double own_squares;                /* of the vector that is compared */
     const char *worst;                 /* tensor of max_abs */
     int worst_layer;
 };

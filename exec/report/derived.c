@@ -41,6 +41,12 @@ double pp_difference_rel_l2(const struct pp_difference *difference)
     return sqrt(difference->squares / difference->reference_squares);
 }
 
+double pp_difference_cosine(const struct pp_difference *d)
+{
+    return (d->own_squares + d->reference_squares - d->squares) / 2 /
+           sqrt(d->own_squares * d->reference_squares);
+}
+
 /* Rounding differences grow with the training; only exact gradients keep all steps comparable. */
 bool pp_exec_check_holds(const struct pp_exec_run *run)
 {

@@ -191,6 +191,7 @@ static void put_check(json_t *o, const struct pp_exec_run *run)
     json_object_set_new(o, "weight_check",
                         r->is_checked && r->weights.elements > 0 ? difference_json(&r->weights)
                                                                  : json_null());
+    json_object_set_new(o, "act_bits", pp_exec_bits_json(run));
 }
 
 static json_t *graphs_json(const struct pp_graph_stats *stats)

@@ -219,6 +219,7 @@ void pp_exec_report_print(const struct pp_exec_run *run, struct pp_terminal term
     pp_exec_report_valid(&page, run);
     pp_exec_report_experts(&page, run);
     print_check(&page, run);
+    pp_exec_report_bits(&page, run);
     fputc('\n', out);
     print_figures(&page, run);
     pp_exec_report_speed(&page, run);

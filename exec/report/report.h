@@ -21,6 +21,8 @@ double pp_exec_check_bound(const struct pp_exec_run *run);
 bool pp_exec_check_holds(const struct pp_exec_run *run);
 /* Returns sqrt(squares / reference_squares); 0 if the vectors are equal. */
 double pp_difference_rel_l2(const struct pp_difference *difference);
+/* Returns the cosine of the angle between the vectors; NAN if one is zero. */
+double pp_difference_cosine(const struct pp_difference *difference);
 
 /* Range of 80 % of the judged steps: 10 % of the steps are shorter, 10 % longer. */
 struct pp_exec_spread {
@@ -83,6 +85,9 @@ void pp_exec_report_state(const struct pp_exec_page *page, const struct pp_exec_
 void pp_exec_report_tiers(const struct pp_exec_page *page, const struct pp_exec_run *run);
 json_t *pp_exec_tiers_json(const struct pp_exec_run *run);
 void pp_exec_rank_tiers_json(const struct pp_exec_run *run, int rank, json_t *rank_json);
+/* bits.c: saved activations in few bits, and what that changes; nothing, or null, without. */
+void pp_exec_report_bits(const struct pp_exec_page *page, const struct pp_exec_run *run);
+json_t *pp_exec_bits_json(const struct pp_exec_run *run);
 void pp_exec_report_speed(const struct pp_exec_page *page, const struct pp_exec_run *run);
 /* prediction.c: prints source and overheads of the prediction, and what it does not explain. */
 void pp_exec_report_prediction(const struct pp_exec_page *page, const struct pp_exec_run *run);

@@ -53,6 +53,7 @@ struct pp_exec_config {
     int replicas, mbs;   /* mbs 0 = follows from gbs */
     int64_t gbs;         /* 0 = not given */
     struct pp_recompute_choice recompute;
+    int act_bits;                        /* of saved activations; 0 = in full */
     const struct pp_checkpoint *resumed; /* NULL = training starts at its first step */
     int first_step, steps, warmup;
     bool is_warmup_short; /* fewer than usual, because the run has too few steps */

@@ -113,13 +113,17 @@ enum pp_status pp_exec_tiers(const struct pp_exec_wish *wish, struct pp_exec_con
                              struct pp_error *err);
 /* Takes the homes of state and activations, after its shards. PP_EINVAL for options without effect,
  * for nvme without a folder, and what is only simulated. */
-enum pp_status pp_exec_take_tiers(const struct pp_exec_wish *wish, struct pp_build *build,
+enum pp_status pp_exec_take_tiers(const struct pp_exec_wish *wish,
+                                  const struct pp_exec_config *config, struct pp_build *build,
                                   struct pp_error *err);
 /* Notes in a complete program where its classes live, and how they move. */
 void pp_exec_note_homes(const struct pp_state_spec *wanted, struct pp_program *program);
 /* Refuses gradients on another tier if a copy of a stage never goes backward. */
 enum pp_status pp_exec_check_gradients(const struct pp_exec_wish *wish,
                                        const struct pp_exec_plan *plan, struct pp_error *err);
+/* PP_EINVAL for few bits of what is saved, if I and W of the program are apart. */
+enum pp_status pp_exec_check_bits(const struct pp_exec_config *config,
+                                  const struct pp_exec_plan *plan, struct pp_error *err);
 /* True if several groups of copies each hold a state. */
 bool pp_exec_has_groups(const struct pp_exec_config *config, const struct pp_exec_plan *plan);
 /* Sets plan->zero, after the program. PP_EINVAL for what cannot be cut: gradients of

@@ -1,4 +1,5 @@
 /* Plan of a schedule: shape, blocks, program, stages. */
+#include "exec/program/bits.h"
 #include "exec/program/edges.h"
 #include "exec/resolve/parts.h"
 #include "exec/resolve/what_if.h"
@@ -170,6 +171,7 @@ static enum pp_status build(struct pp_arena *arena, const struct pp_exec_wish *w
                        pp_state_is_away(&build.state, PP_STATE_GRADS);
     PP_TRY(pp_build(arena, &build, &plan->program, err));
     PP_TRY(pp_exec_check_kinds(wish, config, plan, err));
+    PP_TRY(pp_exec_check_bits(config, plan, err));
     PP_TRY(pp_exec_check_shards(wish, config, plan, err));
     PP_TRY(check_size(config, plan->program, err));
     PP_TRY(pp_verify(plan->program, NULL, err));
@@ -188,16 +190,15 @@ static int blocks_of(const struct pp_exec_plan *plan, int stage)
                         : plan->blocks_per_chunk[stage];
 }
 
-static void make_stages(struct pp_arena *arena, const struct pp_exec_config *config,
-                        struct pp_exec_plan *plan)
+static const struct pp_stage **make_stages(struct pp_arena *arena,
+                                           const struct pp_exec_config *config,
+                                           const struct pp_exec_plan *plan, bool is_rounded)
 {
     const struct pp_program *p = plan->program;
+    const struct pp_stage **stages =
+        PP_ARRAY(arena, const struct pp_stage *, config->tp * config->expert_replicas * p->stages);
     int first = 0;
 
-    for (int c = 0; c < plan->chunks; c++)
-        plan->empty_chunks += plan->blocks_per_chunk[c] == 0;
-    plan->stages =
-        PP_ARRAY(arena, const struct pp_stage *, config->tp * config->expert_replicas * p->stages);
     for (int s = 0; s < p->stages; s++) {
         const bool is_moved = pp_edges_are_apart(p, s);
         struct pp_stage_shape shape = {.first_block = first,
@@ -209,6 +210,8 @@ static void make_stages(struct pp_arena *arena, const struct pp_exec_config *con
                                        .has_w = pp_program_has_kind(p, PP_W),
                                        .has_r = pp_program_has_kind(p, PP_R),
                                        .again = again_of(config, plan, s),
+                                       .act_bits = config->act_bits,
+                                       .is_rounded = is_rounded,
                                        .rows = plan->batch.mbs / plan->batch.granules,
                                        .tokens = config->net.seq / plan->batch.splits,
                                        .splits = plan->batch.splits,
@@ -220,11 +223,27 @@ static void make_stages(struct pp_arena *arena, const struct pp_exec_config *con
         for (int part = 0; part < config->tp * shape.ep; part++) {
             shape.tp_index = part / shape.ep;
             shape.ep_index = part % shape.ep;
-            plan->stages[part * p->stages + s] =
+            stages[part * p->stages + s] =
                 pp_stage_create(arena, &config->net, &shape, config->kernels);
         }
         first += shape.blocks;
     }
+    return stages;
+}
+
+static void take_stages(struct pp_arena *arena, const struct pp_exec_config *config,
+                        struct pp_exec_plan *plan)
+{
+    for (int c = 0; c < plan->chunks; c++)
+        plan->empty_chunks += plan->blocks_per_chunk[c] == 0;
+    plan->stages = make_stages(arena, config, plan, false);
+    if (config->act_bits == 0)
+        return;
+    const struct pp_few_bits few = {make_stages(arena, config, plan, false),
+                                    make_stages(arena, config, plan, true),
+                                    config->tp * config->expert_replicas};
+    pp_few_bits_choose(plan->program, &few, &plan->batch, config->kernels, config->recipe.is_exact,
+                       plan->stages);
 }
 
 static enum pp_status check_splits(const struct pp_exec_config *config,
@@ -262,7 +281,7 @@ enum pp_status pp_exec_plan_make(struct pp_arena *arena, const struct pp_exec_wi
     plan->batch.micro_batches = p->micro_batches;
     plan->batch.granules = p->granules;
     plan->batch.splits = p->splits;
-    make_stages(arena, config, plan);
+    take_stages(arena, config, plan);
     return pp_exec_plan_costs(arena, wish, config, plan, err);
 }
 

@@ -124,7 +124,7 @@ enum pp_status pp_exec_take_shards(const struct pp_exec_wish *wish,
     pp_build_take_zero(build, is_gathered ? 3 : wish->zero, config->replicas);
     PP_TRY(wish->shard ? take_meshes(wish, config, plan, &build->state, err)
                        : take_pipelines(wish, config, plan, build, err));
-    PP_TRY(pp_exec_take_tiers(wish, build, err));
+    PP_TRY(pp_exec_take_tiers(wish, config, build, err));
     build->state.buffers = wish->gather_buffers;
     const char *idle = plan->subject.is_listed ? NULL : find_idle(wish, &build->state, &help);
     if (idle)

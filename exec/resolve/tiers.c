@@ -63,6 +63,7 @@ enum pp_status pp_exec_tiers(const struct pp_exec_wish *wish, struct pp_exec_con
     struct pp_tier_options *tiers = &config->tiers;
 
     tiers->dir = wish->nvme;
+    config->act_bits = wish->given.act_bits.count ? 2 << wish->act_bits : 0;
     PP_TRY(take_cap(&wish->given.device_memory, wish->device_memory,
                     &tiers->most_bytes[PP_TIER_DEVICE], err));
     PP_TRY(take_cap(&wish->given.host_memory, wish->host_memory, &tiers->most_bytes[PP_TIER_HOST],
@@ -165,9 +166,6 @@ static enum pp_status check_simulated(const struct pp_exec_wish *wish, struct pp
                             "place of bf16 parameters they would be rounded once more; nearest: "
                             "--offload g,os=host",
                             wish->given.grads_in_params.spelled);
-    if (wish->given.act_bits.count)
-        return pp_error_set(err, PP_EINVAL, "%s is only simulated; leave it out",
-                            wish->given.act_bits.spelled);
     return PP_OK;
 }
 
@@ -221,7 +219,8 @@ static enum pp_status check_grads(const struct pp_exec_wish *wish,
     return PP_OK;
 }
 
-enum pp_status pp_exec_take_tiers(const struct pp_exec_wish *wish, struct pp_build *build,
+enum pp_status pp_exec_take_tiers(const struct pp_exec_wish *wish,
+                                  const struct pp_exec_config *config, struct pp_build *build,
                                   struct pp_error *err)
 {
     struct pp_state_spec *state = &build->state;
@@ -237,7 +236,7 @@ enum pp_status pp_exec_take_tiers(const struct pp_exec_wish *wish, struct pp_bui
     state->cached = wish->cache;
     state->evict = (enum pp_evict)wish->evict;
     state->has_grads_in_params = wish->grads_in_params;
-    state->activation_bits = wish->given.act_bits.count ? 2 << wish->act_bits : 0;
+    state->activation_bits = config->act_bits;
     PP_TRY(check_auto(wish, state, err));
     PP_TRY(check_nvme(wish, state, err));
     PP_TRY(check_shards(wish, state, err));
@@ -298,4 +297,15 @@ void pp_exec_note_homes(const struct pp_state_spec *wanted, struct pp_program *p
     noted.gather = state->gather;
     noted.buffers = state->buffers;
     *state = noted;
+}
+
+enum pp_status pp_exec_check_bits(const struct pp_exec_config *config,
+                                  const struct pp_exec_plan *plan, struct pp_error *err)
+{
+    if (config->act_bits == 0 || !pp_program_has_kind(plan->program, PP_W))
+        return PP_OK;
+    return pp_error_set(err, PP_EINVAL,
+                        "--act-bits %d: %s goes backward by I and W apart, and what I leaves for W "
+                        "is in full; nearest: --schedule 1f1b, or no --act-bits",
+                        config->act_bits, plan->subject.name);
 }

@@ -7,7 +7,7 @@ enum {
     FIRST_BLOCK_LAYER = 1,
     BLOCK_NODES = 21, /* with experts of all replicas and a shared one */
     END_NODES = 10,   /* of embedding and head */
-    NODE_TENSORS = 6,
+    NODE_TENSORS = 7,
 };
 
 /* ---- nodes ----------------------------------------------------------------------------------- */

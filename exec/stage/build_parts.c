@@ -68,8 +68,11 @@ struct pp_tensor *pp_build_tensor(struct pp_stage_graph *g, int width, size_t by
 {
     struct pp_tensor *t = &g->tensors[g->tensor_count++];
 
-    *t = (struct pp_tensor){
-        .width = width, .bytes = bytes, .made = {-1, -1, -1, -1, -1}, .read = {-1, -1, -1, -1, -1}};
+    *t = (struct pp_tensor){.width = width,
+                            .bytes = bytes,
+                            .made = {-1, -1, -1, -1, -1},
+                            .read = {-1, -1, -1, -1, -1},
+                            .first_read = -1};
     return t;
 }
 

@@ -60,10 +60,11 @@ static void forward_layers(struct pp_call *c)
         bool has_run = false;
         for (const struct pp_stage_node *n = &c->g->nodes[l->first]; n < &c->g->nodes[l->end];
              n++) {
-            if (c->is_again && !n->is_again)
-                continue;
-            forward_node(c, n, l->part);
-            has_run = true;
+            if (!c->is_again || n->is_again) {
+                forward_node(c, n, l->part);
+                has_run = true;
+            }
+            has_run |= pp_call_pack(c, n);
         }
         if (has_run)
             pp_call_stamp(c, PP_PASS_F, l->part);
@@ -120,6 +121,7 @@ void pp_stage_recompute(const struct pp_kernels *k, void *stream, const struct p
 
 static void back_node(struct pp_call *c, const struct pp_stage_node *n, enum pp_layer_part part)
 {
+    pp_call_restore(c, c->step++);
     pp_call_begin_back(c, n, part);
     c->parts = parts_of(c, n, false);
     for (c->part = 0; c->part < c->parts; c->part++) {
@@ -132,6 +134,7 @@ static void back_node(struct pp_call *c, const struct pp_stage_node *n, enum pp_
 
 static void weight_node(struct pp_call *c, const struct pp_stage_node *n, enum pp_layer_part part)
 {
+    pp_call_restore(c, c->step++);
     pp_call_begin_weight_grad(c, n, part);
     if (n->kind->weight_grad != NULL && pp_call_is_on(c))
         n->kind->weight_grad(c, n);
@@ -141,8 +144,10 @@ static void weight_node(struct pp_call *c, const struct pp_stage_node *n, enum p
 static void back_both(struct pp_call *c, const struct pp_stage_node *n, enum pp_layer_part part)
 {
     back_node(c, n, part);
-    if (n->kind->weight_grad == NULL)
+    if (n->kind->weight_grad == NULL) {
+        c->step++;
         return;
+    }
     pp_call_stamp(c, PP_PASS_I, part);
     weight_node(c, n, part);
     pp_call_stamp(c, PP_PASS_W, part);
@@ -153,6 +158,7 @@ static void back_layer(struct pp_call *c, const struct pp_layer *l)
     const struct pp_stage_node *first = &c->g->nodes[l->first], *end = &c->g->nodes[l->end];
     const bool is_tight = c->pass == PP_PASS_B && pp_stage_is_tight(&c->stage->shape);
 
+    c->step = 2 * (c->g->node_count - l->end);
     for (const struct pp_stage_node *n = end; c->pass & PP_PASS_I && n-- > first;)
         (is_tight ? back_both : back_node)(c, n, l->part);
     if (c->pass & PP_PASS_I && (l->part != PP_PART_EMBEDDING || c->net->is_encoder))

@@ -21,8 +21,12 @@ static struct steps steps_of(const struct pp_stage *stage, const struct pp_layer
 
 static void read_at(struct pp_tensor *t, enum pp_call_pass pass, int step)
 {
-    if (t != NULL && step > t->read[pass])
+    if (t == NULL)
+        return;
+    if (step > t->read[pass])
         t->read[pass] = step;
+    if (pass == PP_PASS_B && (t->first_read < 0 || step < t->first_read))
+        t->first_read = step;
 }
 
 /* W alone reads what I has left, so that lives to the end of I. */

@@ -23,7 +23,16 @@
  * Routing itself is kept: R takes the choices of F, and repeats its exchanges of rows. Then all
  * else that a backward reads is in `kept`. With splits, so are x of ATTEND and its gradient: the
  * backward of a split finds those of earlier ones, which R has not reached. ATTEND does not rotate
- * a kept x again. Gradients take places in both, and add them in `saved`. */
+ * a kept x again. Gradients take places in both, and add them in `saved`.
+ *
+ * Few bits (Pan et al. 2021). A tensor that B reads is in scratch in F. When its last reader has
+ * run, F packs it. B restores it to scratch before its first reader. So packing changes no bit of a
+ * forward. What R makes, or reads, R packs, in `saved`. F keeps what R reads in full. So B reads
+ * the same values with R and without, and also at the begin of a stage. In full stay tensors of G,
+ * integers, logits of experts, and those of words, where F leaves a gradient. So do rows of experts
+ * without whole groups of values, and x of ATTEND with splits, which later splits read. Gradients
+ * are in scratch, but for dx of ATTEND with splits.
+ */
 #pragma once
 
 #include "exec/nodes/node.h"
@@ -40,12 +49,21 @@ struct pp_tensor *pp_stage_tensor_of_g(struct pp_stage_graph *g, int64_t element
 void pp_stage_gradients(const struct pp_stage *stage);
 /* again.c: chooses what R makes again. */
 void pp_stage_choose_again(const struct pp_stage *stage);
+/* bits.c: chooses what rests in few bits. Gives it places there, and in scratch, and finds when F
+ * packs and B restores it; sets packed_bytes, unpacked_bytes. */
+void pp_stage_choose_packed(const struct pp_stage *stage);
+void pp_stage_place_packed(struct pp_arena *arena, struct pp_stage *stage);
 /* plan.c: places all tensors; sets kept_bytes, saved_bytes, scratch_bytes. */
 void pp_stage_place(struct pp_arena *arena, struct pp_stage *stage);
 /* parts.c: lets parts of exchanges, which have their places, live until the next exchange. */
 void pp_stage_hold_parts(const struct pp_stage *stage);
 /* scratch.c: places the tensors that a pass has in scratch; returns the bytes that they take. */
 size_t pp_stage_scratch(struct pp_arena *arena, struct pp_stage_graph *g, enum pp_call_pass pass);
+
+/* bits.c: packs what no later node of F reads, as the call fills it; returns whether there is any.
+ * Restores what a step of B reads first. */
+bool pp_call_pack(struct pp_call *c, const struct pp_stage_node *n);
+void pp_call_restore(struct pp_call *c, int step);
 
 /* segments.c: begins to measure a call, if that is wanted. */
 void pp_call_begin_probe(struct pp_call *c);
@@ -55,7 +73,7 @@ void pp_call_stamp(struct pp_call *c, enum pp_call_pass row, enum pp_layer_part 
  * it does so layer by layer, as where a group exchanges parts. */
 static inline bool pp_stage_is_tight(const struct pp_stage_shape *shape)
 {
-    return shape->is_moved && shape->tp <= 1 && shape->ep <= 1;
+    return (shape->is_moved || shape->act_bits > 0) && shape->tp <= 1 && shape->ep <= 1;
 }
 /* Is true in the segment that is to run. */
 static inline bool pp_call_is_on(const struct pp_call *c)

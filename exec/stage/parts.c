@@ -49,8 +49,42 @@ static void hold_in_back(struct pp_stage_graph *g)
     }
 }
 
+/* Returns what W of a node exchanges last; NULL = nothing. */
+static struct pp_tensor *exchanged_by_w(const struct pp_stage_node *n)
+{
+    if (n->x_again != NULL && n->x_again->maker == n)
+        return n->x_part;
+    return n->dy_again ? n->dy : NULL;
+}
+
+/* B restores tensors after W has exchanged a part that is in scratch. Looks at the steps of B from
+ * the last to the first: W of a layer, then I. */
+static void hold_for_w(const struct pp_stage_graph *g)
+{
+    int next = INT_MAX;
+
+    for (const struct pp_layer *l = g->layers; l < g->layers + g->layer_count; l++) {
+        const int count = l->end - l->first, first_step = 2 * (g->node_count - l->end);
+
+        for (int i = 0; i < count; i++) {
+            struct pp_tensor *part = exchanged_by_w(&g->nodes[l->first + i]);
+            if (part == NULL)
+                continue;
+            hold_until(part, PP_PASS_B, next);
+            next = first_step + 2 * count - 1 - i;
+        }
+        for (int i = 0; i < count; i++) {
+            const struct pp_stage_node *n = &g->nodes[l->first + i];
+            if (n->dx_part != NULL || n->dnorm_part != NULL || n->dy_part != NULL)
+                next = first_step + count - 1 - i;
+        }
+    }
+}
+
 void pp_stage_hold_parts(const struct pp_stage *stage)
 {
     hold_in_f(stage);
     hold_in_back(stage->graph);
+    if (stage->shape.act_bits > 0 && stage->shape.tp > 1)
+        hold_for_w(stage->graph);
 }

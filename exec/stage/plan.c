@@ -31,7 +31,7 @@ static void place_kept(struct pp_stage *stage)
     const struct pp_stage_shape *shape = &stage->shape;
     struct pp_stage_graph *g = stage->graph;
 
-    if (!shape->has_embedding && g->node_count > 0) {
+    if (!shape->has_embedding && g->node_count > 0 && !g->input->is_packed) {
         place_in(g->input, PP_KEPT);
         stage->kept_bytes += g->input->bytes;
     }
@@ -56,8 +56,10 @@ static void place_forward(struct pp_stage *stage, bool is_g, bool has_values, bo
         if ((t->width == 0) != is_g || !(t->is_grad ? has_grads : has_values) ||
             t->place[PP_PASS_F].base != PP_NOWHERE)
             continue;
-        if (t->read[PP_PASS_B] >= 0 && t->made[PP_PASS_W] < 0 &&
-            (!t->is_grad || (stage->shape.has_w && t->is_for_w)))
+        if (t->is_packed)
+            place_in(t, PP_SCRATCH);
+        else if (t->read[PP_PASS_B] >= 0 && t->made[PP_PASS_W] < 0 &&
+                 (!t->is_grad || (stage->shape.has_w && t->is_for_w)))
             append(stage, t, t->is_again || t->is_grad ? PP_SAVED : PP_KEPT);
         else
             place_in(t, PP_SCRATCH);
@@ -119,6 +121,12 @@ static struct pp_tensor *add_place(struct pp_stage *stage, const struct pp_tenso
     return t;
 }
 
+/* Is true if most of what F leaves rests in few bits, where no gradient has room. */
+static bool is_packed(const struct pp_stage_shape *shape)
+{
+    return shape->act_bits > 0 && !shape->is_rounded;
+}
+
 /* In B only gradients of the residual stream are in `saved`, and what a place was added for. */
 static void place_gradient(struct pp_stage *stage, struct pp_tensor *grad)
 {
@@ -129,7 +137,7 @@ static void place_gradient(struct pp_stage *stage, struct pp_tensor *grad)
     if (!grad->is_for_w)
         return;
     struct pp_tensor *to = free_place(g, grad, grad->made[PP_PASS_I]);
-    if (to == NULL && (grad == g->grad_bottom || is_short(g, grad))) {
+    if (to == NULL && !is_packed(&stage->shape) && (grad == g->grad_bottom || is_short(g, grad))) {
         to = add_place(stage, grad);
         is_in_b = true;
     }
@@ -212,6 +220,7 @@ void pp_stage_place(struct pp_arena *arena, struct pp_stage *stage)
     stage->kept_left.second = stage->kept_bytes;
     stage->saved_left.second = stage->saved_bytes;
     place_forward(stage, true, true, !stage->shape.is_moved);
+    pp_stage_place_packed(arena, stage);
     stage->kept_left.until = stage->kept_bytes;
     stage->saved_left.until = stage->saved_bytes;
     place_forward(stage, true, false, true);

@@ -67,11 +67,13 @@ struct pp_stage *pp_stage_create(struct pp_arena *arena, const struct pp_net *ne
     g->element_bytes = kernels->element_bytes;
     g->gradient_bytes = kernels->gradient_bytes;
     g->has_fast_epilogue = kernels->has_fast_epilogue;
+    g->is_immediate = kernels->is_immediate;
     stage->balance_at = (size_t)g->stream_tokens * (size_t)net->hidden * g->element_bytes;
     stage->boundary_bytes = stage->balance_at + pp_balance_bytes(net);
     pp_stage_build(arena, stage, kernels);
     pp_stage_gradients(stage);
     pp_stage_choose_again(stage);
+    pp_stage_choose_packed(stage);
     pp_stage_place(arena, stage);
     size_grad_scratch(stage);
     return stage;
@@ -96,6 +98,7 @@ struct pp_stage *pp_stage_whole_of(struct pp_arena *arena, const struct pp_net *
                                          .tp = share.tp,
                                          .tp_index = share.tp_index,
                                          .etp = share.etp,
+                                         .act_bits = share.act_bits,
                                          .is_sequence_parallel = share.is_sequence_parallel};
 
     return pp_stage_create(arena, net, &shape, kernels);

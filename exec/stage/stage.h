@@ -11,6 +11,8 @@
  *   saved   from F (or R) to B/W: other tensors for the backward of each layer; I leaves those
  *           for W
  *
+ * In few bits, values of both are packed one by one: see graph.h.
+ *
  * F, R and I write them completely, without padding. Elements are of the kernels' T, but statistics
  * and gradients of norms are of G. If T has 2 bytes, rows * tokens is even. */
 #pragma once
@@ -31,7 +33,7 @@ struct pp_stage *pp_stage_whole(struct pp_arena *arena, const struct pp_net *net
                                 int splits, const struct pp_kernels *kernels);
 /* Does so for a device, as in struct pp_stage_shape. */
 struct pp_stage_share {
-    int tp, tp_index, etp;
+    int tp, tp_index, etp, act_bits;
     bool is_sequence_parallel;
 };
 struct pp_stage *pp_stage_whole_of(struct pp_arena *arena, const struct pp_net *net, int rows,

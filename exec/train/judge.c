@@ -113,7 +113,7 @@ enum pp_status pp_train_judge(struct pp_train_run *run, struct pp_error *err)
     r->trace->clock_error_s = r->clock.error_s;
     PP_TRY(pp_train_metrics(run->arena, t, run->machine, &run->costs, r, err));
     if (run->reference && t->check == PP_CHECK_ALL)
-        PP_TRY(pp_train_compare(run, PP_VECTOR_WEIGHTS, &r->weights, err));
+        PP_TRY(pp_train_compare(run, run->reference, PP_VECTOR_WEIGHTS, &r->weights, err));
     PP_TRY(read_memory(run, err));
     return pp_train_read_tiers(run, err);
 }

@@ -25,6 +25,7 @@ struct pp_train_run {
     struct pp_training_result *result;
     struct pp_machine *machine;
     struct pp_reference *reference; /* NULL: nothing is checked */
+    struct pp_reference *plain;     /* without few bits; NULL: there are none */
     struct pp_keeper keeper;
     struct pp_calibration *calibration;
     struct pp_train_ranges ranges;
@@ -143,13 +144,20 @@ enum pp_status pp_train_metrics(struct pp_arena *arena, const struct pp_training
 
 /* ---- check.c --------------------------------------------------------------------------------- */
 
-/* Creates the reference, unless nothing is checked. Errors: pp_reference_create(). */
+/* Creates the reference, unless nothing is checked; with few bits of saved activations also one
+ * without. Errors: pp_reference_create(). */
 enum pp_status pp_train_begin_check(struct pp_train_run *run, struct pp_error *err);
 /* Returns whether the gradients of a step are checked. */
 bool pp_train_is_checked(const struct pp_train_run *run, int step);
-/* Compares a vector of all copies of all stages with that of the reference. Errors:
+/* Sets the memory that these will take. */
+void pp_train_reserve(const struct pp_training *training, struct pp_machine_options *options);
+/* Run a step of them, or its update. Errors: pp_reference_step(), pp_reference_update(). */
+enum pp_status pp_train_reference_step(struct pp_train_run *run, int step, struct pp_error *err);
+enum pp_status pp_train_reference_update(struct pp_train_run *run, int step, struct pp_error *err);
+/* Compares a vector of all copies of all stages with that of a reference. Errors:
  * pp_machine_state_of(). */
-enum pp_status pp_train_compare(const struct pp_train_run *run, enum pp_vector what,
+enum pp_status pp_train_compare(const struct pp_train_run *run,
+                                const struct pp_reference *reference, enum pp_vector what,
                                 struct pp_difference *difference, struct pp_error *err);
 /* For pp_machine_on_gradients(): compares them; `closure` is the run. */
 void pp_train_on_gradients(void *closure, const struct pp_machine *machine, int step);

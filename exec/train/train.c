@@ -64,7 +64,7 @@ static enum pp_status one_step(struct pp_train_run *run, int k, struct pp_error 
     struct pp_step_result result;
 
     if (pp_train_is_checked(run, step))
-        PP_TRY(pp_reference_step(run->reference, &t->text, step, &run->reference_loss, err));
+        PP_TRY(pp_train_reference_step(run, step, err));
     pp_machine_probes(run->machine, has_probes(run, k));
     pp_machine_on_gradients(run->machine,
                             pp_train_is_checked(run, step) ? pp_train_on_gradients : NULL, run);
@@ -74,7 +74,7 @@ static enum pp_status one_step(struct pp_train_run *run, int k, struct pp_error 
     if (pp_train_is_checked(run, step))
         r->is_loss_equal &= result.loss == run->reference_loss;
     if (run->reference && t->check == PP_CHECK_ALL)
-        PP_TRY(pp_reference_update(run->reference, step, err));
+        PP_TRY(pp_train_reference_update(run, step, err));
     note_step(run, k, &result);
     if (t->on_step)
         t->on_step(t->closure, step, &result);
@@ -92,6 +92,8 @@ static enum pp_status train(struct pp_train_run *run, struct pp_error *err)
     run->keeper.reference = run->reference;
     PP_TRY(pp_train_look(&run->keeper, run->machine, err));
     PP_TRY(pp_train_resume(&run->keeper, run->machine, err));
+    if (run->plain && run->training->resumed)
+        PP_TRY(pp_reference_take_state(run->plain, run->reference, err));
     memcpy(run->result->blind, run->keeper.blind, sizeof(run->keeper.blind));
     if (run->training->log && pp_log_begin(run->training->log, err) != PP_OK)
         return pp_error_prefix(err, "--log: ");
@@ -126,6 +128,7 @@ enum pp_status pp_train(struct pp_arena *arena, const struct pp_training *traini
     *result = (struct pp_training_result){
         .losses = PP_ARRAY(arena, double, steps),
         .grad_norms = PP_ARRAY(arena, double, steps),
+        .plain_losses = PP_ARRAY(arena, double, steps),
         .valid_losses = PP_ARRAY(arena, double, steps),
         .step_s = PP_ARRAY(arena, double, steps),
         .elapsed_s = PP_ARRAY(arena, double, steps),
@@ -137,9 +140,7 @@ enum pp_status pp_train(struct pp_arena *arena, const struct pp_training *traini
     options.is_resumed = training->resumed;
     options.reads_states = training->check != PP_CHECK_NONE;
     if (training->check != PP_CHECK_NONE && options.meeting.index == 0) /* which has it */
-        pp_reference_bytes(&training->net, options.kernels, options.batch, pp_train_share(&options),
-                           options.recipe->is_exact, &options.reserved_bytes,
-                           &options.reserved_staging_bytes);
+        pp_train_reserve(training, &options);
     result->first_judged = steps - options.kept_steps;
     PP_TRY(pp_machine_create(arena, &options, &run.machine, err));
     result->way = pp_machine_way(run.machine);

@@ -93,6 +93,10 @@ struct pp_training_result {
     bool is_checked;
     struct pp_difference gradients, weights; /* weights: elements 0 unless PP_CHECK_ALL */
     bool is_loss_equal;
+    /* Few bits, checked, against training with full saved activations on one rank: gradients of
+     * the first step. And its losses, of the first step or of all. */
+    struct pp_difference gap;
+    double *plain_losses; /* [steps_done] */
     /* memory of the worst rank; measured is NAN if memory was not poisoned */
     int peak_rank;
     double peak_mem_bytes, predicted_peak_mem_bytes;

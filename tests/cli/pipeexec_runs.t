@@ -150,17 +150,18 @@ $ pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --json | 
 > numerics weights data epoch_samples precision kernels
 > attention device gpus device_mode clock exact_grad
 > steps first_step warmup recompute layout losses
-> valid_losses grad_norms grad_check weight_check step_s step_low_s
-> step_high_s predicted_step_s predicted_step_low_s predicted_step_mid_s predicted_step_high_s structural_error_s
-> unattributed_s message_latency_s message_bytes_per_s gap_s start_gap_s barrier_gap_s
-> model_error_frac null_step_s null_error_frac bubble_frac span_bubble_frac predicted_bubble_frac
-> calibrated_on steps_s time_frac tokens_per_s model_flops_per_s mfu
-> peak_mem_bytes predicted_peak_mem_bytes peak_rank memory tiers ranks
-> clock_error_s clock_jump machinery experts fallbacks what_if
-> slowdown predicted_slowdown slowdown_error_frac resumed_from checkpoint checkpoint_copy_bytes
-> saved trace predicted_trace shared_device weight_grad_stream meta
+> valid_losses grad_norms grad_check weight_check act_bits step_s
+> step_low_s step_high_s predicted_step_s predicted_step_low_s predicted_step_mid_s predicted_step_high_s
+> structural_error_s unattributed_s message_latency_s message_bytes_per_s gap_s start_gap_s
+> barrier_gap_s model_error_frac null_step_s null_error_frac bubble_frac span_bubble_frac
+> predicted_bubble_frac calibrated_on steps_s time_frac tokens_per_s model_flops_per_s
+> mfu peak_mem_bytes predicted_peak_mem_bytes peak_rank memory tiers
+> ranks clock_error_s clock_jump machinery experts fallbacks
+> what_if slowdown predicted_slowdown slowdown_error_frac resumed_from checkpoint
+> checkpoint_copy_bytes saved trace predicted_trace shared_device weight_grad_stream
+> meta
 # The page on the executor names each of them, and each member of their objects.
-$ for o in "--clock wall --check" "--experts 4" "--offload a=host" "--transport tcp --clock wall --inject jump,rank:1,op:3,step:2"; do pipeexec --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --micro-batches 2 --steps 3 $o --json; done | grep -oE '^ *"[^"]+":' | tr -d '": ' | sort -u >keys; grep -cE '^(by_s|loss_equal|optimizer_bytes|moves)$' keys; for k in $(cat keys); do grep -qE "[\`.]$k\`" docs/executor-report.md || echo "$k is in no row"; done
+$ for o in "--clock wall --check" "--experts 4" "--offload a=host" "--act-bits 8" "--transport tcp --clock wall --inject jump,rank:1,op:3,step:2"; do pipeexec --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --micro-batches 2 --steps 3 $o --json; done | grep -oE '^ *"[^"]+":' | tr -d '": ' | sort -u >keys; grep -cE '^(by_s|loss_equal|optimizer_bytes|moves)$' keys; for k in $(cat keys); do grep -qE "[\`.]$k\`" docs/executor-report.md || echo "$k is in no row"; done
 > 4
 # Tokens of a step over its time, by the clock of the run, and flops as pipesim counts them.
 $ for c in virtual wall; do pipeexec --clock $c --schedule 1f1b --np 2 --dp 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --micro-batches 4 --steps 5 --no-check --json | awk -v c=$c -F'[:,]' '/"(step_s|elapsed_step_s|tokens_per_s|model_flops_per_s)"/ { gsub(/[ "]/, "", $1); v[$1] = $2 } END { s = c == "wall" ? v["elapsed_step_s"] : v["step_s"]; printf "%.6f tokens, %.6f flops a step\n", v["tokens_per_s"] * s, v["model_flops_per_s"] * s }'; done

@@ -1,4 +1,5 @@
 #include "tests/exec/run.h"
+#include "exec/program/bits.h"
 #include "schedules/order/concat.h"
 
 #include "schedules/evaluate/weight_stream.h"
@@ -54,14 +55,13 @@ static struct pp_net net_of(const struct exec_case *c)
                            .rotary.theta = 10000};
 }
 
-static void make_stages(struct exec_run *run, const struct exec_case *c,
-                        const struct pp_kernels *kernels)
+static struct pp_stage **make_stages(struct exec_run *run, const struct exec_case *c,
+                                     const struct pp_kernels *kernels, bool is_rounded)
 {
-    const int tp = or (c->tp, 1);
     const struct pp_program *p = run->program;
-    const int layers = run->training.net.layers;
+    const int layers = run->training.net.layers, tp = or (c->tp, 1);
 
-    run->stages = PP_ARRAY(run->arena, struct pp_stage *, tp * p->stages);
+    struct pp_stage **stages = PP_ARRAY(run->arena, struct pp_stage *, tp * p->stages);
     for (int s = 0; s < p->stages; s++) {
         struct pp_stage_shape shape = {
             .first_block = layers * s / p->stages,
@@ -73,6 +73,8 @@ static void make_stages(struct exec_run *run, const struct exec_case *c,
             .has_w = pp_program_has_kind(p, PP_W),
             .has_r = pp_program_has_kind(p, PP_R),
             .again = run->again,
+            .act_bits = c->act_bits,
+            .is_rounded = is_rounded,
             .rows = run->batch.mbs / p->granules,
             .tokens = run->training.net.seq / p->splits,
             .splits = p->splits,
@@ -80,9 +82,23 @@ static void make_stages(struct exec_run *run, const struct exec_case *c,
             .is_sequence_parallel = c->is_sequence_parallel,
             .tp_split = c->tp_split};
         for (; shape.tp_index < tp; shape.tp_index++)
-            run->stages[shape.tp_index * p->stages + s] =
+            stages[shape.tp_index * p->stages + s] =
                 pp_stage_create(run->arena, &run->training.net, &shape, kernels);
     }
+    return stages;
+}
+
+static void take_stages(struct exec_run *run, const struct exec_case *c,
+                        const struct pp_kernels *kernels)
+{
+    run->stages = make_stages(run, c, kernels, false);
+    if (c->act_bits == 0)
+        return;
+    const struct pp_few_bits few = {
+        (const struct pp_stage *const *)make_stages(run, c, kernels, false),
+        (const struct pp_stage *const *)make_stages(run, c, kernels, true), or (c->tp, 1)};
+    pp_few_bits_choose(run->program, &few, &run->batch, kernels, c->is_exact,
+                       (const struct pp_stage **)run->stages);
 }
 
 static void set_homes(const struct exec_case *c, struct pp_state_spec *state)
@@ -195,7 +211,7 @@ enum pp_status exec_run_make(struct pp_arena *arena, const struct exec_case *c,
     run->training.valid = &run->valid;
     run->training.valid_every = 2;
     run->training.valid_steps = 1;
-    make_stages(run, c, kernels);
+    take_stages(run, c, kernels);
     run->training.machine =
         (struct pp_machine_options){.program = run->program,
                                     .stages = (const struct pp_stage *const *)run->stages,
@@ -223,7 +239,7 @@ const char *exec_case_text(struct pp_arena *arena, const struct exec_case *c)
     return pp_arena_printf(
         arena,
         "%s P%d V%d N%d tp%d%s dp%d pipelines%d splits%d concat%d %s%s%s%s%s modules%u post%d "
-        "sync%d buckets%d zero%d of %d buffers%d cache%d %d homes%d%d%d saved%d %g seed%llu",
+        "sync%d buckets%d zero%d of %d buffers%d bits%d cache%d %d homes%d%d%d saved%d %g seed%llu",
         c->schedule ? c->schedule : "program", c->shape.ranks, c->shape.chunks,
         c->shape.micro_batches, or (c->tp, 1), c->is_sequence_parallel ? " sequence" : "",
         or (c->replicas, 1), c->shape.pipelines, c->shape.splits, c->shape.option[PP_CONCAT_AT],
@@ -233,7 +249,7 @@ const char *exec_case_text(struct pp_arena *arena, const struct exec_case *c)
                      : "",
         c->is_recomputed ? "recompute " : "", c->is_untied ? "untied " : "",
         c->is_gated ? "gated " : "", c->again.modules, (int)c->post, (int)c->grad_sync, c->buckets,
-        c->zero, c->sharers, or (c->gather_buffers, 2), c->cached, (int)c->evict, (int)c->homes[0],
-        (int)c->homes[1], (int)c->homes[2], (int)c->saved_home, c->saved_share,
+        c->zero, c->sharers, or (c->gather_buffers, 2), c->act_bits, c->cached, (int)c->evict,
+        (int)c->homes[0], (int)c->homes[1], (int)c->homes[2], (int)c->saved_home, c->saved_share,
         (unsigned long long)c->seed);
 }

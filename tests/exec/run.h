@@ -19,6 +19,7 @@ struct exec_case {
     int layers, hidden, heads, seq, vocab; /* 0 = 8, 16, 2, 8, 48 */
     enum pp_post post;
     enum pp_grad_sync grad_sync;
+    int act_bits;                     /* of saved activations; 0 = in full */
     int tp;                           /* devices of a tensor-parallel group; 0 = 1 */
     int tp_split;                     /* parts of its multiplications by rows; 0 = 1 */
     int zero;                         /* ZeRO stage over replicas and pipelines */

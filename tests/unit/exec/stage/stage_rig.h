@@ -21,6 +21,12 @@ struct chunk {
     char *out[RIG_SPLITS], *grad_out[RIG_SPLITS]; /* boundaries after and before the stage */
 };
 
+/* Few bits of saved values; 0 = in full. Then stages have no W, and R if that is wanted. */
+struct rig_bits {
+    int act_bits;
+    bool has_r, is_rounded;
+};
+
 struct rig {
     const struct pp_kernels *k;
     const struct pp_net *net;
@@ -34,6 +40,7 @@ struct rig {
     double loss_scale, *loss;    /* [splits][rows * tokens] */
     struct pp_stage_again again; /* of all stages */
     bool is_moved;               /* all stages: what they save moves between memory tiers */
+    struct rig_bits few;
     struct pp_probe *probe;
 };
 
@@ -125,8 +132,10 @@ static inline void rig_chunk(struct pp_arena *arena, struct rig *r, int s, int f
                                          .has_embedding = s == 0,
                                          .has_head = s == r->stages - 1,
                                          .has_edge = has_edge && s < r->stages - 1,
-                                         .has_w = true,
-                                         .has_r = true,
+                                         .has_w = r->few.act_bits == 0,
+                                         .has_r = r->few.act_bits == 0 || r->few.has_r,
+                                         .act_bits = r->few.act_bits,
+                                         .is_rounded = r->few.is_rounded,
                                          .again = r->again,
                                          .is_moved = r->is_moved,
                                          .rows = r->rows,
@@ -152,7 +161,8 @@ static inline void rig_chunk(struct pp_arena *arena, struct rig *r, int s, int f
 static inline struct rig *rig_create_of(struct pp_arena *arena, const struct pp_kernels *k,
                                         const struct pp_net *net, int stages, const int *blocks,
                                         int rows, int splits, bool has_edges,
-                                        struct pp_stage_again again, bool is_moved)
+                                        struct pp_stage_again again, bool is_moved,
+                                        struct rig_bits few)
 {
     struct rig *r = PP_NEW(arena, struct rig);
     size_t grad_scratch_bytes = 0;
@@ -164,7 +174,8 @@ static inline struct rig *rig_create_of(struct pp_arena *arena, const struct pp_
                       .rows = rows,
                       .splits = splits,
                       .again = again,
-                      .is_moved = is_moved};
+                      .is_moved = is_moved,
+                      .few = few};
     for (int s = 0, first = 0; s < stages; first += blocks[s++]) {
         rig_chunk(arena, r, s, first, blocks[s], has_edges);
         const struct pp_stage *stage = r->chunk[s].stage;
@@ -191,7 +202,8 @@ static inline struct rig *rig_create_again(struct pp_arena *arena, const struct 
                                            int rows, int splits, bool has_edges,
                                            struct pp_stage_again again)
 {
-    return rig_create_of(arena, k, net, stages, blocks, rows, splits, has_edges, again, false);
+    return rig_create_of(arena, k, net, stages, blocks, rows, splits, has_edges, again, false,
+                         (struct rig_bits){0});
 }
 
 static inline struct rig *rig_create(struct pp_arena *arena, const struct pp_kernels *k,

@@ -37,8 +37,8 @@ static void check(const struct pp_kernels *k, int variant, int splits, struct pp
     struct rig *r[2];
 
     for (int is_moved = 0; is_moved <= 1; is_moved++) {
-        r[is_moved] =
-            rig_create_of(arena, k, &net, STAGES, blocks, ROWS, splits, false, again, is_moved);
+        r[is_moved] = rig_create_of(arena, k, &net, STAGES, blocks, ROWS, splits, false, again,
+                                    is_moved, (struct rig_bits){0});
         rig_forward(r[is_moved]);
     }
     for (int s = 0; s < STAGES; s++)
