@@ -290,7 +290,7 @@ enum pp_status pp_exec_command_run(struct pp_arena *arena, const struct pp_exec_
     run->wall_s = pp_clock_s() - started_s;
     enum pp_status status = publish(run, judge(run, err), err);
     if (report(arena, wish, run, status, out, &undrawn) == PP_OK)
-        pp_exec_plot_draw(arena, run, &target, &undrawn);
+        pp_exec_plot_draw(arena, run, (enum pp_exec_plot_kind)wish->plot_kind, &target, &undrawn);
     status = unwritten_of(run, status, err);
     status = join(status, &unwritten, "traces", out, err);
     return join(status, &undrawn, "picture", out, err);

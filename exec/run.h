@@ -37,9 +37,16 @@ enum pp_status pp_exec_traces_write(struct pp_arena *arena, const struct pp_exec
  * that are no picture and for two results on stdout, PP_EFAIL if it cannot be written. */
 enum pp_status pp_exec_plot_open(struct pp_arena *arena, const struct pp_exec_wish *wish, FILE *out,
                                  struct pp_plot_target *target, struct pp_error *err);
-/* Draws the predicted step over the measured one. */
+/* Choices of --plot-kind: the predicted step over the measured one, or the memory of the fullest
+ * rank over time, tier by tier. */
+enum pp_exec_plot_kind { PP_EXEC_PLOT_TIMELINE, PP_EXEC_PLOT_MEMORY };
+/* Draws the picture of --plot, if it is given. */
 enum pp_status pp_exec_plot_draw(struct pp_arena *arena, const struct pp_exec_run *run,
-                                 const struct pp_plot_target *target, struct pp_error *err);
+                                 enum pp_exec_plot_kind kind, const struct pp_plot_target *target,
+                                 struct pp_error *err);
+/* run_memory.c: draws that memory. */
+enum pp_status pp_exec_memory_draw(struct pp_arena *arena, const struct pp_exec_run *run,
+                                   const struct pp_plot_target *target, struct pp_error *err);
 /* Prints the measured step in characters. */
 enum pp_status pp_exec_gantt_print(struct pp_arena *arena, const struct pp_exec_run *run,
                                    struct pp_terminal terminal, FILE *out, struct pp_error *err);

@@ -13,10 +13,12 @@ enum pp_status pp_exec_plot_open(struct pp_arena *arena, const struct pp_exec_wi
     *target = (struct pp_plot_target){.out = NULL};
     if (has_json && wish->gantt)
         return pp_output_clash("--json", "--gantt", err);
+    const struct pp_given *about = wish->paper ? &wish->given.paper : &wish->given.plot_kind;
     if (!wish->given.plot.count)
-        return !wish->paper ? PP_OK
-                            : pp_error_set(err, PP_EINVAL,
-                                           "--paper is about a picture: --plot FILE draws one");
+        return !about->count
+                   ? PP_OK
+                   : pp_error_set(err, PP_EINVAL, "--%s is about a picture: --plot FILE draws one",
+                                  about->option->name);
     if (pp_plot_target_parse(wish->plot, target, err) != PP_OK)
         return pp_error_prefix(err, "--plot ");
     if (has_json && target->format == PP_PLOT_TERMINAL)
@@ -30,7 +32,8 @@ enum pp_status pp_exec_plot_open(struct pp_arena *arena, const struct pp_exec_wi
 }
 
 enum pp_status pp_exec_plot_draw(struct pp_arena *arena, const struct pp_exec_run *run,
-                                 const struct pp_plot_target *target, struct pp_error *err)
+                                 enum pp_exec_plot_kind kind, const struct pp_plot_target *target,
+                                 struct pp_error *err)
 {
     struct pp_plot_timeline options = pp_plot_timeline_whole(NULL, run->plan.program->granules);
 
@@ -39,6 +42,8 @@ enum pp_status pp_exec_plot_draw(struct pp_arena *arena, const struct pp_exec_ru
         return PP_OK;
     if (target->format == PP_PLOT_TERMINAL)
         fputc('\n', target->out);
+    if (kind == PP_EXEC_PLOT_MEMORY)
+        return pp_exec_memory_draw(arena, run, target, err);
     return pp_plot_timelines(arena, run->result.prediction.trace, run->result.trace, &options,
                              target, err);
 }

@@ -101,6 +101,7 @@ static inline void pp_held_add(struct pp_held_curve *curve, double time_s, doubl
 struct pp_plot_held {
     const char *title, *quantity; /* "memory", "activations held" */
     bool is_bytes;                /* else chunk activations */
+    bool is_small;                /* bytes in MiB, else in GiB */
     int count;
     const struct pp_held_curve *curves; /* [count] */
     const char *const *names;           /* [count]; NULL: ranks 0, 1, ... */
@@ -115,6 +116,22 @@ enum pp_status pp_plot_held(struct pp_arena *arena, const struct pp_plot_held *h
  * most that a forward covers. PP_EINVAL if a rank frees more than it holds. */
 enum pp_status pp_plot_held_trace(struct pp_arena *arena, const struct pp_trace *trace,
                                   int granules, struct pp_plot_held *held, struct pp_error *err);
+
+/* ---- plots/memory/tiers.c: memory of a rank on a tier, at the times of a trace --------------- */
+/* Bytes that stay, and those that an instruction takes at its start and gives back at its end. */
+struct pp_plot_tier {
+    double base_bytes;
+    const double *taken_bytes, *given_bytes; /* [instruction]; NULL: nothing changes */
+};
+struct pp_figure_events;
+struct pp_program;
+/* Returns the curve of a rank; `events` are those of the trace of `program`. */
+struct pp_held_curve pp_plot_tier_curve(struct pp_arena *arena, const struct pp_program *program,
+                                        const struct pp_trace *trace,
+                                        const struct pp_figure_events *events, int rank,
+                                        const struct pp_plot_tier *tier);
+/* Cuts a curve to a part of the time; what is held at its begin is kept. */
+void pp_held_cut(struct pp_held_curve *curve, double from_s, double to_s);
 
 /* ---- plots/memory/heat.c: utilisation of links over time ------------------------------------- */
 struct pp_plot_heat {

@@ -11,7 +11,7 @@ static const char SIM_OPTIONS[] =
     "ep-share|exhaustive|explain|family|first-stage-layers|flops|framework|free|fresh|from|"
     "head|hold-out|html|jitter|jobs|kind|largest|last-stage-layers|leave-layouts-out|log-x|"
     "log-y|map|markdown|memory-margin|merge|mixed-machines|mtp|nccl-tests|nic|"
-    "no-alternatives|no-fold|nodes|objective|output|p2p|params|part|plot-kind|"
+    "no-alternatives|no-fold|nodes|objective|output|p2p|params|part|"
     "points|preset|price|ranks|refit|require-fit|row|secondary|seeds|size|skip-steps|step|"
     "step-barrier|sync-share|template|time-unit|title|to|tolerance|top|topo|tp-overlap|"
     "update-barrier|usable|where|window|wires|with|worst|x-range|xml|y-range";

@@ -305,6 +305,10 @@ PP_ROW_FLAG(gantt, G_OUTPUT, RUN, .is_common = true,
 PP_ROW_TEXT(plot, "FILE", G_OUTPUT, RUN, .is_common = true,
     .help = "Draw the predicted step over the measured one, as a picture (.png, .pdf, .svg, .tex) "
             "or as a gnuplot script (.gp). none draws in the terminal.")
+PP_ROW_CHOICE(plot_kind, "KIND", "timeline|memory-tiers", G_OUTPUT, RUN,
+    .default_text = "timeline",
+    .help = "What --plot draws. timeline: ops of each rank over time. memory-tiers: bytes of the "
+            "fullest rank over time, tier by tier, as measured and as predicted.")
 PP_ROW_FLAG(
     paper, G_OUTPUT, RUN, .help = "Format of a column of a paper: 3.3 inches wide, 8 pt, no title.")
 PP_ROW_FLAG(

@@ -59,7 +59,7 @@ static double peak_of(const struct pp_held_curve *c)
 
 enum { ROWS = 16, MARGIN = 8 };
 
-static const char LETTERS[] = "#:.";
+static const char LETTERS[] = "#:.o*+";
 enum { SERIES = sizeof(LETTERS) - 1 };
 
 /* Series are named curves; of ranks the one that holds most, and the most of all. */
@@ -144,6 +144,12 @@ static void print_legend(const struct pp_held_sheet *s, FILE *out)
     fputc('\n', out);
 }
 
+/* Unit of bytes, or what is held else. */
+static const char *unit_name(const struct pp_plot_held *h, const char *other)
+{
+    return h->is_small ? "MiB" : h->is_bytes ? "GiB" : other;
+}
+
 static void draw_text(struct pp_arena *arena, const struct pp_held_sheet *s,
                       const struct pp_plot_target *target)
 {
@@ -158,7 +164,7 @@ static void draw_text(struct pp_arena *arena, const struct pp_held_sheet *s,
         add_series(arena, &c, 0, s->held->count);
     }
     pp_axis_heading(target, s->held->title);
-    fprintf(target->out, "%7s\n", s->held->is_bytes ? "GiB" : "chunk activations");
+    fprintf(target->out, "%7s\n", unit_name(s->held, "chunk activations"));
     for (int row = ROWS - 1; row >= 0; row--)
         print_line(&c, row, target->out);
     print_axis(&c, target->out);
@@ -167,7 +173,7 @@ static void draw_text(struct pp_arena *arena, const struct pp_held_sheet *s,
 
 /* ---- the curves ------------------------------------------------------------------------------ */
 
-static const double GIB = 1024.0 * 1024.0 * 1024.0;
+static const double MIB = 1024.0 * 1024.0, GIB = 1024.0 * 1024.0 * 1024.0;
 
 /* Copies a curve; of points at one time it keeps the last, and the greatest, a possible peak. */
 static struct pp_held_curve curve_of(struct pp_arena *arena, const struct pp_held_curve *of)
@@ -240,7 +246,9 @@ enum pp_status pp_held_open(struct pp_arena *arena, const struct pp_plot_held *h
     *s = (struct pp_held_sheet){.held = h,
                                 .curves = PP_ARRAY(arena, struct pp_held_curve, h->count),
                                 .time = pp_axis_time(h->end_s, h->time_unit),
-                                .unit = h->is_bytes ? GIB : 1};
+                                .unit = h->is_small   ? MIB
+                                        : h->is_bytes ? GIB
+                                                      : 1};
     for (int r = 0; r < h->count; r++) {
         s->curves[r] = curve_of(arena, &h->curves[r]);
         const double most = peak_of(&s->curves[r]) / s->unit;
@@ -345,7 +353,10 @@ static enum pp_status draw_figure(struct pp_arena *arena, const struct pp_held_s
     fprintf(f.script,
             "set xlabel 'time (%s)'\nset ylabel '%s'\nset xrange [0:%.6g]\nset yrange [0:%.6g]\n"
             "set key outside Left reverse samplen %s\n",
-            s->time.unit, s->held->is_bytes ? "memory per device (GiB)" : "chunk activations held",
+            s->time.unit,
+            s->held->is_small   ? "memory per device (MiB)"
+            : s->held->is_bytes ? "memory per device (GiB)"
+                                : "chunk activations held",
             s->held->end_s * s->time.factor, 1.06 * fmax(s->most, s->capacity),
             target->is_paper ? "1.5 above horizontal" : "2 right top vertical");
     if (!s->held->is_bytes && s->most <= 12)

@@ -3,77 +3,9 @@
 
 #include "core/units.h"
 #include "sim/config/tiers.h"
-#include "sim/run/trace_rows.h"
+#include "traces/rows.h"
 
 #include <math.h>
-
-/* Times at which a rank reaches an instruction and leaves it: a post takes no time. */
-static double arrival_s(const struct pp_trace_event *e)
-{
-    return pp_op_is_posted(e->kind) && !isnan(e->posted_s) ? e->posted_s : e->start_s;
-}
-static double leave_s(const struct pp_trace_event *e)
-{
-    return pp_op_is_posted(e->kind) ? arrival_s(e) : e->end_s;
-}
-
-/* Memory of one tier for one rank. */
-struct tier {
-    double base_bytes;
-    const double *taken_bytes, *given_bytes; /* [instruction]; NULL: nothing changes */
-};
-
-/* Adds an instruction's changes. A fused pair takes at its start and gives back at its end. */
-static double add_event(struct pp_held_curve *c, const struct tier *tier, int i, double held,
-                        double from_s, double until_s)
-{
-    if (tier->taken_bytes[i] != 0)
-        pp_held_add(c, from_s, held += tier->taken_bytes[i]);
-    if (tier->given_bytes[i] != 0)
-        pp_held_add(c, until_s, held -= tier->given_bytes[i]);
-    return held;
-}
-
-/* Returns the curve of a rank, whose events are first .. end - 1. */
-static struct pp_held_curve curve_of(struct pp_arena *arena, const struct pp_result *r,
-                                     const struct tier *tier, const struct pp_figure_events *events,
-                                     int rank, int first, int end)
-{
-    const struct pp_program *p = r->program;
-    const size_t room = 4 * (size_t)(end - first) + 2;
-    struct pp_held_curve c = {PP_ARRAY(arena, double, room), PP_ARRAY(arena, double, room), 0};
-    double held = tier->base_bytes;
-
-    pp_held_add(&c, 0, held);
-    if (!tier->taken_bytes)
-        return c;
-    for (int k = first; k < end; k++) {
-        const struct pp_trace_event *e = &r->trace->events[k];
-        const int i = events->instruction[k];
-        const bool is_pair = pp_figure_is_pair(p, i);
-        if (i == p->begin[rank]) /* every step begins alike */
-            held = tier->base_bytes;
-        held = add_event(&c, tier, i, held, arrival_s(e), is_pair ? arrival_s(e) : leave_s(e));
-        if (is_pair)
-            held = add_event(&c, tier, i + 1, held, arrival_s(e), leave_s(e));
-    }
-    return c;
-}
-
-/* Cuts a curve to a part of the time; what is held at its begin is kept. */
-static void cut(struct pp_held_curve *c, double from_s, double to_s)
-{
-    const struct pp_held_curve whole = *c;
-    double held = whole.held[0];
-    int i = 0;
-
-    for (; i < whole.count && whole.time_s[i] <= from_s; i++)
-        held = whole.held[i];
-    c->count = 0;
-    pp_held_add(c, 0, held);
-    for (; i < whole.count && whole.time_s[i] <= to_s; i++)
-        pp_held_add(c, whole.time_s[i] - from_s, whole.held[i]);
-}
 
 /* A run whose curves are drawn. */
 struct run {
@@ -94,17 +26,18 @@ static bool is_part(const struct run *run)
     return !isnan(run->step.to_s);
 }
 
-static struct tier device_of(const struct run *run, int rank)
+static struct pp_plot_tier device_of(const struct run *run, int rank)
 {
     const struct pp_memory_changes *changes = &run->changes;
 
-    return (struct tier){changes->base_bytes[rank], changes->taken_bytes, changes->given_bytes};
+    return (struct pp_plot_tier){changes->base_bytes[rank], changes->taken_bytes,
+                                 changes->given_bytes};
 }
 
-static struct tier away_of(const struct run *run, int rank, enum pp_tier tier)
+static struct pp_plot_tier away_of(const struct run *run, int rank, enum pp_tier tier)
 {
     const struct pp_memory_changes *changes = &run->changes;
-    struct tier away = {.base_bytes = changes->away_base_bytes[rank][tier]};
+    struct pp_plot_tier away = {.base_bytes = changes->away_base_bytes[rank][tier]};
 
     if (tier == run->result->costs->saved_home) {
         away.taken_bytes = changes->away_taken_bytes;
@@ -114,18 +47,14 @@ static struct tier away_of(const struct run *run, int rank, enum pp_tier tier)
 }
 
 static struct pp_held_curve shown_curve(struct pp_arena *arena, const struct run *run, int rank,
-                                        const struct tier *tier)
+                                        const struct pp_plot_tier *tier)
 {
-    const struct pp_trace *trace = run->result->trace;
-    int first = 0, end;
+    const struct pp_result *r = run->result;
+    struct pp_held_curve c =
+        pp_plot_tier_curve(arena, r->program, r->trace, &run->events, rank, tier);
 
-    while (first < run->events.count && trace->events[first].rank < rank)
-        first++;
-    for (end = first; end < run->events.count && trace->events[end].rank == rank;)
-        end++;
-    struct pp_held_curve c = curve_of(arena, run->result, tier, &run->events, rank, first, end);
     if (is_part(run))
-        cut(&c, run->step.from_s, run->step.to_s);
+        pp_held_cut(&c, run->step.from_s, run->step.to_s);
     return c;
 }
 
@@ -150,7 +79,7 @@ static void show_bytes(struct pp_arena *arena, const struct pp_result *r, struct
     struct pp_held_curve *curves = PP_ARRAY(arena, struct pp_held_curve, ranks);
 
     for (int rank = 0; rank < ranks; rank++) {
-        const struct tier device = device_of(&run, rank);
+        const struct pp_plot_tier device = device_of(&run, rank);
         curves[rank] = shown_curve(arena, &run, rank, &device);
     }
     *held = in_bytes(&run, curves, ranks);
@@ -195,9 +124,9 @@ enum pp_status pp_figure_tiers(struct pp_arena *arena, const struct pp_result *r
                             "os=host, for example, moves some");
     const struct run run = run_of(arena, r);
     for (int tier = PP_TIER_DEVICE; tier < PP_TIERS; tier++) {
-        const struct tier t = tier == PP_TIER_DEVICE
-                                  ? device_of(&run, r->peak_rank)
-                                  : away_of(&run, r->peak_rank, (enum pp_tier)tier);
+        const struct pp_plot_tier t = tier == PP_TIER_DEVICE
+                                          ? device_of(&run, r->peak_rank)
+                                          : away_of(&run, r->peak_rank, (enum pp_tier)tier);
         if (tier != PP_TIER_DEVICE && r->memory[r->peak_rank].away_bytes[tier] == 0)
             continue;
         names[count] = name_of(arena, r, (enum pp_tier)tier);

@@ -2,7 +2,7 @@
 #include "sim/run/links_parts.h"
 
 #include "core/quantile.h"
-#include "sim/run/trace_rows.h"
+#include "traces/rows.h"
 
 #include <math.h>
 #include <stdlib.h>

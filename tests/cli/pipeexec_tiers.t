@@ -40,3 +40,18 @@ $ pipeexec --device-memory 53 --steps 1 2>&1 | head -1; pipeexec --device-memory
 ! pipeexec: error: --device-memory lots: "lots" is not bytes such as 80GiB, 80GB or 512
 ! pipeexec: error: --host-memory 1GB has no effect: nothing lives on the host; give --offload a=host
 = 2
+# Memory of the fullest rank over time, as measured and as predicted: a curve for each tier that has something.
+$ for o in "" "--offload a=host" "--offload a=nvme --nvme ."; do pipeexec --np 2 --micro-batches 4 --layers 2 --hidden 32 --heads 2 --seq 16 --steps 3 --schedule gpipe $o --plot none --plot-kind memory-tiers | tail -1; done
+>   # device, measured  : device, predicted
+>   # device, measured  : host, measured  . device, predicted  o host, predicted
+>   # device, measured  : nvme, measured  . device, predicted  o nvme, predicted
+$ pipeexec --np 2 --micro-batches 4 --layers 2 --hidden 32 --heads 2 --seq 16 --steps 3 --schedule gpipe --offload a=host --plot m.gp --plot-kind memory-tiers --quiet; grep -oE "title '(device|host).*'" m.gp; grep -o "memory per device (MiB)" m.gp
+> title 'device, measured'
+> title 'host, measured'
+> title 'device, predicted'
+> title 'host, predicted'
+> memory per device (MiB)
+$ pipeexec --plot-kind memory-tiers; pipeexec --plot m.gp --plot-kind links
+! pipeexec: error: --plot-kind is about a picture: --plot FILE draws one
+! pipeexec: error: --plot-kind: "links" is not one of timeline and memory-tiers
+= 2

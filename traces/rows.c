@@ -1,5 +1,5 @@
 /* The instruction of each event of a trace. */
-#include "sim/run/trace_rows.h"
+#include "traces/rows.h"
 
 #include <assert.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-/* sim/run/trace_rows.h — the instruction of each event of a trace. */
+/* traces/rows.h — the instruction of each event of a trace. */
 #pragma once
 
 #include "schedules/program/program.h"
