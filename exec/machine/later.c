@@ -173,12 +173,21 @@ static int64_t next_start_ps(const struct pp_machine *m, const struct pp_worker 
     return INT64_MAX;
 }
 
+/* Waits after a barrier begin when it has ended. */
 static void leave(struct pp_machine *m, const struct pp_worker *w, int32_t row, int64_t end_ps)
 {
-    const int64_t next_ps = next_start_ps(m, w, pp_instruction_at(m, row));
+    const int bar = pp_instruction_at(m, row);
     int64_t *own_ps = &m->end_ps[pp_cell(m, row)];
 
-    *own_ps = pp_later_ps(*own_ps, earlier(end_ps, next_ps));
+    *own_ps = pp_later_ps(*own_ps, earlier(end_ps, next_start_ps(m, w, bar)));
+    for (int i = bar + 1; i < m->p->begin[w->rank + 1] && !pp_op_is_compute(m->p->kind[i]); i++) {
+        const size_t at = pp_cell_at(w, i);
+
+        if (pp_op_kinds[m->p->kind[i]].stream != PP_STREAM_CONTROL)
+            continue;
+        m->start_ps[at] = pp_later_ps(m->start_ps[at], *own_ps);
+        m->end_ps[at] = pp_later_ps(m->end_ps[at], *own_ps);
+    }
 }
 
 /* All workers leave a barrier with the last one. Clocks agree only up to their error, so the
