@@ -124,6 +124,13 @@ Test(act_bits, variants)
         EXEC_CASE("interleaved", 2, 4, .backend = &pp_backend_fake, .is_recomputed = true),
         EXEC_CASE("1f1b", 2, 4, .tp = 2, .is_sequence_parallel = true, .backend = &pp_backend_fake),
         EXEC_CASE("1f1b", 2, 4, .clock = PP_CLOCK_WALL),
+        /* few values are in few bits, so that stages round: ends alone, and what R makes again */
+        EXEC_CASE("1f1b", 4, 4, .layers = 2, .is_bf16 = true),
+        EXEC_CASE("chimera", 4, 4, .layers = 2, .is_bf16 = true),
+        EXEC_CASE("1f1b", 2, 4, .layers = 2, .is_bf16 = true, .is_recomputed = true,
+                  .again.modules = PP_AGAIN_CORE | PP_AGAIN_NORM | PP_AGAIN_ACT | PP_AGAIN_MLP),
+        EXEC_CASE("hanayo", 2, 4, .is_bf16 = true, .is_recomputed = true,
+                  .again.modules = PP_AGAIN_NORM | PP_AGAIN_ACT),
     };
 
     for (size_t i = 0; i < PP_COUNT(cases); i++)
