@@ -77,6 +77,13 @@ static inline int pp_lower_buckets(const struct pp_lower_options *options, int s
     return options->buckets && options->buckets[stage] > 1 ? options->buckets[stage] : 0;
 }
 
+/* Add the WAITs for MOVE.home to a list that has these: at the end, or where an update needs the
+ * buffer; and loads for updates. PP_EINVAL: updates that gathers follow need more buffers, since no
+ * gather comes before the last update. */
+struct pp_inserts;
+void pp_lower_homes(const struct pp_lowering *l, int rank, struct pp_inserts *inserts);
+enum pp_status pp_lower_check_homes(const struct pp_lowering *l);
+
 /* Is true if parameters are loaded for updates, which the device runs, or some of them. */
 static inline bool pp_lower_loads_updates(const struct pp_lower_options *options)
 {

@@ -192,80 +192,6 @@ static void delay_gathers(const struct pp_lowering *l, int rank)
     memcpy(ops + kept, gathers, sizeof(*ops) * (size_t)gathered);
 }
 
-/* Updates of a list whose parameters go home. */
-struct homes {
-    const struct pp_lowering *l;
-    const struct pp_op *ops;
-    int *at; /* [count] of U */
-    int count, buffers;
-    bool has_loads;
-    struct pp_inserts *inserts;
-};
-
-static void insert(const struct homes *h, int before, struct pp_op op)
-{
-    pp_inserts_add(h->l->arena, h->inserts, before, op);
-}
-
-/* Waits until update k is home, and gives its buffer back. */
-static void arrive(const struct homes *h, int before, int k)
-{
-    if (k < 0 || k >= h->count)
-        return;
-    const struct pp_op *update = &h->ops[h->at[k]];
-    insert(h, before, pp_op_wait(move_of(update, PP_FOR_HOME)));
-    if (h->has_loads)
-        insert(h, before, pp_stage_op(PP_DROP, update->stage, update->pipe));
-}
-
-static void load(const struct homes *h, int before, int k)
-{
-    if (k < h->count)
-        insert(h, before, move_of(&h->ops[h->at[k]], PP_FOR_RELOAD));
-}
-
-/* Loads run ahead as far as buffers allow, but at least one. */
-static void load_updates(const struct homes *h)
-{
-    const int ahead = h->buffers > 1 ? h->buffers - 1 : 1;
-
-    for (int k = 0; k < ahead; k++)
-        load(h, h->at[0], k);
-    for (int k = 0; k < h->count; k++) {
-        insert(h, h->at[k], pp_op_wait(move_of(&h->ops[h->at[k]], PP_FOR_RELOAD)));
-        if (k + ahead < h->count)
-            arrive(h, h->at[k] + 1, k + ahead - h->buffers);
-        load(h, h->at[k] + 1, k + ahead);
-    }
-}
-
-/* Adds the WAITs for MOVE.home: at the end, or where an update needs the buffer. */
-static void wait_homes(const struct pp_lowering *l, int rank, struct pp_inserts *inserts)
-{
-    const struct pp_lower_options *o = l->options;
-    const int count = l->lists->count[rank];
-    struct homes h = {l,
-                      l->lists->ops[rank],
-                      PP_ARRAY(l->arena, int, count + 1),
-                      0,
-                      count,
-                      pp_lower_loads_updates(o),
-                      inserts};
-
-    for (int i = 0; i < count; i++)
-        if (h.ops[i].kind == PP_U)
-            h.at[h.count++] = i;
-    if (h.count == 0)
-        return;
-    h.buffers = o->has_whole_updates && o->state.buffers > 0 ? o->state.buffers : h.count;
-    if (h.has_loads)
-        load_updates(&h);
-    for (int k = 0; k + h.buffers < h.count && !h.has_loads; k++)
-        arrive(&h, h.at[k + h.buffers], k);
-    for (int k = h.count > h.buffers ? h.count - h.buffers : 0; k < h.count; k++)
-        arrive(&h, count, k);
-}
-
 static void move_rank(const struct pp_lowering *l, int rank)
 {
     const bool is_async = l->options->update_every > 0;
@@ -279,7 +205,7 @@ static void move_rank(const struct pp_lowering *l, int rank)
         if (ops[i].kind == PP_U)
             move_update(l, ops, count, i, &inserts);
     if (pp_state_moves(&l->options->state, PP_FOR_HOME))
-        wait_homes(l, rank, &inserts);
+        pp_lower_homes(l, rank, &inserts);
     pp_inserts_apply(l->arena, l->lists, rank, &inserts);
 }
 
@@ -305,29 +231,6 @@ static bool meets_before_update(const struct pp_orders *lists)
     return false;
 }
 
-/* Checks the buffers of updates that are gathered: no gather runs before all updates have. */
-static enum pp_status check_buffers(const struct pp_lowering *l)
-{
-    const struct pp_lower_options *o = l->options;
-
-    if (!o->has_whole_updates || o->state.buffers == 0 || !pp_state_is_spread(&o->state) ||
-        !pp_state_moves(&o->state, PP_FOR_HOME))
-        return PP_OK;
-    for (int rank = 0; rank < l->lists->ranks; rank++) {
-        int updates = 0;
-
-        for (int i = 0; i < l->lists->count[rank]; i++)
-            updates += l->lists->ops[rank][i].kind == PP_U;
-        if (updates > o->state.buffers)
-            return pp_error_set(l->err, PP_EINVAL,
-                                "--gather-buffers %d: rank %d updates shares of %d chunks before "
-                                "it gathers the first, and each has a buffer until it is home; "
-                                "nearest: --gather-buffers %d, or --zero 0",
-                                o->state.buffers, rank, updates, updates);
-    }
-    return PP_OK;
-}
-
 enum pp_status pp_lower_state_moves(const struct pp_lowering *l)
 {
     if (!pp_state_is_offloaded(&l->options->state) || l->head->mode == PP_MODE_INFER ||
@@ -338,7 +241,7 @@ enum pp_status pp_lower_state_moves(const struct pp_lowering *l)
                             "--update jit: all ranks meet before their first update (clipping), as "
                             "the norm of all gradients is known at the end only; nearest: "
                             "--update end, or --update-barrier off");
-    PP_TRY(check_buffers(l));
+    PP_TRY(pp_lower_check_homes(l));
     for (int rank = 0; rank < l->head->ranks; rank++)
         move_rank(l, rank);
     return PP_OK;
