@@ -1,67 +1,6 @@
 /* Gives buffers to whole gradients and fetched parameters: the lowest free one of the rank. */
-#include "exec/program/wholes.h"
-
 #include "exec/program/none.h"
-
-enum { MOST_FETCHED = 2 }; /* units of a chunk: in use, and for the next use */
-
-/* A chunk on the rank of the walk. */
-struct place {
-    int32_t grads;                 /* buffer that backwards fill */
-    int32_t last_grads;            /* buffer of the last scatter */
-    int32_t fetched[MOST_FETCHED]; /* gathers or loads: the first one is in use, or will be next */
-    int fetched_count;
-    int32_t updated;         /* buffer of updated parameters on their way home */
-    bool is_summed, is_home; /* the buffer began with the sum so far; it is on its tier */
-};
-struct walk {
-    struct pp_arena *arena;
-    const struct pp_program *p;
-    const struct pp_stage *const *stages;
-    const struct pp_cuts *cuts;
-    struct pp_wholes *wholes;
-    struct place *places; /* [pipeline * stages + stage] */
-    bool has_tied;
-    bool are_away; /* gradients live on another tier */
-    int rank;
-    struct buffers {
-        bool *is_taken;
-        int32_t *freed; /* instruction whose end freed it; -1 = none */
-        int count, capacity, sizes;
-    } buffers[PP_WHOLES];
-};
-
-static int32_t take(struct walk *w, enum pp_whole_class what, int64_t count)
-{
-    struct buffers *b = &w->buffers[what];
-    int64_t **elements = &w->wholes->elements[what][w->rank];
-    int at = 0;
-
-    while (at < b->count && b->is_taken[at])
-        at++;
-    if (at == b->count) {
-        *PP_PUSH(w->arena, *elements, b->sizes, b->capacity) = 0;
-        b->freed[b->count] = PP_NONE;
-        b->is_taken[b->count++] = false;
-        w->wholes->count[what][w->rank] = b->count;
-    }
-    b->is_taken[at] = true;
-    (*elements)[at] = count > (*elements)[at] ? count : (*elements)[at];
-    return at;
-}
-
-static void release(struct walk *w, enum pp_whole_class what, int32_t buffer, int32_t by)
-{
-    if (buffer < 0)
-        return;
-    w->buffers[what].is_taken[buffer] = false;
-    w->buffers[what].freed[buffer] = by;
-}
-
-static struct place *place_of(const struct walk *w, int i)
-{
-    return &w->places[w->p->pipe[i] * w->p->stages + w->p->stage[i]];
-}
+#include "exec/program/wholes_walk.h"
 
 int pp_wholes_pipe_of(const struct pp_program *p, int rank, int stage)
 {
@@ -73,12 +12,12 @@ int pp_wholes_pipe_of(const struct pp_program *p, int rank, int stage)
 
 /* ---- gradients ------------------------------------------------------------------------------- */
 
-static void use_grads(struct walk *w, int i)
+static void use_grads(struct pp_wholes_walk *w, int i)
 {
-    struct place *place = place_of(w, i);
+    struct pp_wholes_place *place = pp_whole_place_of(w, i);
 
     if (place->grads < 0) {
-        place->grads = take(w, PP_WHOLE_GRADS, w->stages[w->p->stage[i]]->elements);
+        place->grads = pp_whole_take(w, PP_WHOLE_GRADS, w->stages[w->p->stage[i]]->elements);
         w->wholes->is_first[i] = true;
         w->wholes->after[i] = w->buffers[PP_WHOLE_GRADS].freed[place->grads];
     }
@@ -90,40 +29,40 @@ static bool is_last_bucket(const struct pp_program *p, int i)
     return p->bucket[i] + 1 >= p->buckets[i];
 }
 
-static void scatter(struct walk *w, int i)
+static void scatter(struct pp_wholes_walk *w, int i)
 {
     use_grads(w, i);
     if (!is_last_bucket(w->p, i))
         return;
-    place_of(w, i)->last_grads = place_of(w, i)->grads;
-    place_of(w, i)->grads = PP_NONE;
+    pp_whole_place_of(w, i)->last_grads = pp_whole_place_of(w, i)->grads;
+    pp_whole_place_of(w, i)->grads = PP_NONE;
 }
 
 /* The scatter at the end of a step leaves a tied matrix to its own sum, which may come later. */
-static void wait_scatter(struct walk *w, int target)
+static void wait_scatter(struct pp_wholes_walk *w, int target)
 {
     const int stage = w->p->stage[target];
     const bool is_end = stage == 0 || stage == w->p->stages - 1;
 
     if (is_last_bucket(w->p, target) &&
         !(w->has_tied && is_end && w->p->purpose[target] == PP_FOR_STEP))
-        release(w, PP_WHOLE_GRADS, w->wholes->of[PP_WHOLE_GRADS][target], target);
+        pp_whole_release(w, PP_WHOLE_GRADS, w->wholes->of[PP_WHOLE_GRADS][target], target);
 }
 
 /* ---- gradients on another tier --------------------------------------------------------------- */
 
 /* MOVE.sum fills a buffer before the visit. */
-static void move_sum(struct walk *w, int i)
+static void move_sum(struct pp_wholes_walk *w, int i)
 {
-    struct place *place = place_of(w, i);
+    struct pp_wholes_place *place = pp_whole_place_of(w, i);
 
     use_grads(w, i);
     place->is_summed = true;
 }
 
-static void move_part(struct walk *w, int i)
+static void move_part(struct pp_wholes_walk *w, int i)
 {
-    struct place *place = place_of(w, i);
+    struct pp_wholes_place *place = pp_whole_place_of(w, i);
 
     use_grads(w, i);
     w->wholes->is_added[i] = place->is_home && !place->is_summed;
@@ -138,128 +77,48 @@ static void move_part(struct walk *w, int i)
 /* Returns the buffer for one end of a tied matrix; none if the rank does not hold it. The gradients
  * of a step end in the buffer of the last backward, or in a new one without any. With sharded
  * parameters they have been scattered before, and the matrix has a buffer of its own. */
-static int32_t end_of(struct walk *w, int stage)
+static int32_t end_of(struct pp_wholes_walk *w, int stage)
 {
     const struct pp_param *tied = pp_stage_tied(w->stages[stage]);
     const int pipe = pp_wholes_pipe_of(w->p, w->rank, stage);
 
     if (pipe < 0 || !tied)
         return PP_NONE;
-    struct place *place = &w->places[pipe * w->p->stages + stage];
+    struct pp_wholes_place *place = &w->places[pipe * w->p->stages + stage];
     if (w->cuts[stage].params > 1)
-        return take(w, PP_WHOLE_GRADS, tied->count);
+        return pp_whole_take(w, PP_WHOLE_GRADS, tied->count);
     if (place->grads < 0 && place->last_grads < 0)
-        place->grads = take(w, PP_WHOLE_GRADS, w->stages[stage]->elements);
+        place->grads = pp_whole_take(w, PP_WHOLE_GRADS, w->stages[stage]->elements);
     return place->grads < 0 ? place->last_grads : place->grads;
 }
 
-static void sum_tied(struct walk *w, int i)
+static void sum_tied(struct pp_wholes_walk *w, int i)
 {
     w->wholes->of[PP_WHOLE_GRADS][i] = end_of(w, 0);
     w->wholes->head[i] = end_of(w, w->p->stages - 1);
 }
 
-static void wait_tied(struct walk *w, int target)
+static void wait_tied(struct pp_wholes_walk *w, int target)
 {
     if (w->cuts[w->p->stage[target]].params == 1)
         return;
-    release(w, PP_WHOLE_GRADS, w->wholes->of[PP_WHOLE_GRADS][target], target);
-    release(w, PP_WHOLE_GRADS, w->wholes->head[target], target);
-}
-
-/* ---- parameters ------------------------------------------------------------------------------ */
-
-/* Is true if a chunk's parameters come into buffers: gathered, or loaded from another tier. */
-static bool is_fetched(const struct walk *w, int i)
-{
-    return w->cuts[w->p->stage[i]].params > 1 ||
-           pp_state_is_away(&w->p->state.spec, PP_STATE_PARAMS);
-}
-
-static int32_t take_params(struct walk *w, int i)
-{
-    return take(w, PP_WHOLE_PARAMS, w->stages[w->p->stage[i]]->elements);
-}
-
-static void fetch(struct walk *w, int i)
-{
-    struct place *place = place_of(w, i);
-
-    w->wholes->of[PP_WHOLE_PARAMS][i] = take_params(w, i);
-    if (place->fetched_count < MOST_FETCHED)
-        place->fetched[place->fetched_count++] = i;
-}
-
-static void drop(struct walk *w, int i)
-{
-    struct place *place = place_of(w, i);
-
-    if (place->fetched_count == 0)
-        return;
-    release(w, PP_WHOLE_PARAMS, w->wholes->of[PP_WHOLE_PARAMS][place->fetched[0]], PP_NONE);
-    place->fetched[0] = place->fetched[--place->fetched_count];
-}
-
-static void use_params(struct walk *w, int i)
-{
-    const struct place *place = place_of(w, i);
-
-    if (place->fetched_count == 0)
-        return;
-    w->wholes->of[PP_WHOLE_PARAMS][i] = w->wholes->of[PP_WHOLE_PARAMS][place->fetched[0]];
-    w->wholes->has_forward[place->fetched[0]] |= w->p->kind[i] == PP_F;
-}
-
-/* An update on the device, or the gather or a move after it: in the buffer of a load, or in one of
- * its own. */
-static void update(struct walk *w, int i)
-{
-    struct place *place = place_of(w, i);
-
-    if (place->fetched_count > 0) {
-        use_params(w, i);
-        return;
-    }
-    if (place->updated < 0)
-        place->updated = take_params(w, i);
-    w->wholes->of[PP_WHOLE_PARAMS][i] = place->updated;
-}
-
-static void go_home(struct walk *w, int target)
-{
-    struct place *place = place_of(w, target);
-
-    release(w, PP_WHOLE_PARAMS, place->updated, target);
-    place->updated = PP_NONE;
-}
-
-/* Is true for an instruction of an update that leaves parameters on the device, from where they go
- * home. */
-static bool is_update(const struct walk *w, int i)
-{
-    const struct pp_program *p = w->p;
-    const int kind = p->kind[i], purpose = p->purpose[i];
-
-    return pp_state_moves(&p->state.spec, PP_FOR_HOME) &&
-           (kind == PP_U || (kind == PP_AG && purpose == PP_FOR_STEP) ||
-            (kind == PP_MOVE && (purpose == PP_FOR_PARAMS || purpose == PP_FOR_HOME)));
+    pp_whole_release(w, PP_WHOLE_GRADS, w->wholes->of[PP_WHOLE_GRADS][target], target);
+    pp_whole_release(w, PP_WHOLE_GRADS, w->wholes->head[target], target);
 }
 
 /* ---- walk ------------------------------------------------------------------------------------ */
 
-static void walk_compute(struct walk *w, int i)
+static void walk_compute(struct pp_wholes_walk *w, int i)
 {
     const int kind = w->p->kind[i];
     const struct pp_cuts *cuts = &w->cuts[w->p->stage[i]];
 
-    if (is_fetched(w, i) && (kind == PP_F || kind == PP_B || kind == PP_I || kind == PP_R))
-        use_params(w, i);
-    w->wholes->has_backward[place_of(w, i) - w->places] |= kind == PP_B || kind == PP_W;
+    w->wholes->has_backward[pp_whole_place_of(w, i) - w->places] |= kind == PP_B || kind == PP_W;
     if ((cuts->grads > 1 || w->are_away) && (kind == PP_B || kind == PP_W))
         use_grads(w, i);
 }
 
-static void walk_collective(struct walk *w, int i)
+static void walk_collective(struct pp_wholes_walk *w, int i)
 {
     const struct pp_program *p = w->p;
     const struct pp_cuts *cuts = &w->cuts[p->stage[i]];
@@ -268,31 +127,23 @@ static void walk_collective(struct walk *w, int i)
         scatter(w, i);
     else if (cuts->grads > 1 && p->kind[i] == PP_AR && p->aux[i] == PP_TIED)
         sum_tied(w, i);
-    else if (cuts->params > 1 && pp_purpose_is_gather(p->purpose[i]))
-        fetch(w, i);
 }
 
-static void walk_instruction(struct walk *w, int i)
+static void walk_instruction(struct pp_wholes_walk *w, int i)
 {
     const struct pp_program *p = w->p;
     const int kind = p->kind[i];
 
     const int target = kind == PP_WAIT ? p->begin[w->rank] + p->arg[i] : i;
 
-    if (is_update(w, i))
-        update(w, i);
-    else if (kind == PP_WAIT && p->kind[target] == PP_RS)
+    if (pp_whole_walk_params(w, i, target))
+        return;
+    if (kind == PP_WAIT && p->kind[target] == PP_RS)
         wait_scatter(w, target);
-    else if (kind == PP_WAIT && p->kind[target] == PP_MOVE && p->purpose[target] == PP_FOR_HOME)
-        go_home(w, target);
-    else if (kind == PP_MOVE && pp_move_is_load(p->purpose[i]))
-        fetch(w, i);
     else if (kind == PP_WAIT && p->purpose[target] == PP_FOR_GRAD_DOWN)
-        release(w, PP_WHOLE_GRADS, w->wholes->of[PP_WHOLE_GRADS][target], PP_NONE);
+        pp_whole_release(w, PP_WHOLE_GRADS, w->wholes->of[PP_WHOLE_GRADS][target], PP_NONE);
     else if (kind == PP_WAIT && p->kind[target] == PP_AR && p->aux[target] == PP_TIED)
         wait_tied(w, target);
-    else if (kind == PP_DROP)
-        drop(w, i);
     else if (kind == PP_MOVE && p->purpose[i] == PP_FOR_GRAD_UP)
         move_sum(w, i);
     else if (kind == PP_MOVE && p->purpose[i] == PP_FOR_GRAD_DOWN)
@@ -303,17 +154,19 @@ static void walk_instruction(struct walk *w, int i)
         walk_compute(w, i);
 }
 
-static void walk_rank(struct walk *w, int rank)
+static void walk_rank(struct pp_wholes_walk *w, int rank)
 {
     const struct pp_program *p = w->p;
     const int length = p->begin[rank + 1] - p->begin[rank];
 
     w->rank = rank;
     for (int what = 0; what < PP_WHOLES; what++)
-        w->buffers[what] = (struct buffers){.is_taken = PP_ARRAY(w->arena, bool, length + 1),
-                                            .freed = PP_ARRAY(w->arena, int32_t, length + 1)};
+        w->buffers[what] =
+            (struct pp_wholes_buffers){.is_taken = PP_ARRAY(w->arena, bool, length + 1),
+                                       .freed = PP_ARRAY(w->arena, int32_t, length + 1)};
     for (int k = 0; k < p->pipelines * p->stages; k++)
-        w->places[k] = (struct place){.grads = PP_NONE, .last_grads = PP_NONE, .updated = PP_NONE};
+        w->places[k] =
+            (struct pp_wholes_place){.grads = PP_NONE, .last_grads = PP_NONE, .updated = PP_NONE};
     for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++)
         walk_instruction(w, i);
 }
@@ -322,14 +175,15 @@ struct pp_wholes *pp_wholes_find(struct pp_arena *arena, const struct pp_program
                                  const struct pp_stage *const *stages, const struct pp_cuts *cuts)
 {
     struct pp_wholes *wholes = PP_NEW(arena, struct pp_wholes);
-    struct walk w = {.arena = arena,
-                     .p = p,
-                     .stages = stages,
-                     .cuts = cuts,
-                     .wholes = wholes,
-                     .places = PP_ARRAY(arena, struct place, p->pipelines * p->stages),
-                     .has_tied = pp_program_has_tied(p),
-                     .are_away = pp_state_is_away(&p->state.spec, PP_STATE_GRADS)};
+    struct pp_wholes_walk w = {
+        .arena = arena,
+        .p = p,
+        .stages = stages,
+        .cuts = cuts,
+        .wholes = wholes,
+        .places = PP_ARRAY(arena, struct pp_wholes_place, p->pipelines * p->stages),
+        .has_tied = pp_program_has_tied(p),
+        .are_away = pp_state_is_away(&p->state.spec, PP_STATE_GRADS)};
 
     wholes->has_forward = PP_ARRAY(arena, bool, pp_program_size(p) + 1);
     wholes->has_backward = PP_ARRAY(arena, bool, p->pipelines * p->stages);
