@@ -1,11 +1,15 @@
 /* What moves between memory tiers by class, and how long ranks wait for it. */
+#define _GNU_SOURCE /* mkstemps */
 #include "sim/config/copies.h"
 #include "sim/config/tiers.h"
 #include "sim/report/intensity.h"
 #include "tests/unit/support/sim_run.h"
+#include "traces/formats/formats.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 static const char *const schedules[] = {"gpipe", "1f1b",    "interleaved --vp 2", "zb-h1",
                                         "zbv",   "chimera", "dualpipe",           "seq1f1b"};
@@ -51,6 +55,41 @@ Test(copies, waits_by_class_add_up)
             cr_assert_float_eq(moves_s, t->part_s[PP_TIME_MOVES], 1e-12 * t->busy_s);
         }
     }
+}
+
+/* Also in a trace that is read from a file: cells say what is copied. Inner copies of an op, which
+ * no cell names, do not move here. */
+Test(copies, waits_by_class_survive_a_file)
+{
+    static const char *const offloads[] = {"a=host", "os=host --cpu-optimizer --update jit",
+                                           "p,os=host --cpu-optimizer --gather chunk"};
+    char path[] = "/tmp/pipesim-copies-XXXXXX.csv";
+    const int fd = mkstemps(path, 4);
+
+    cr_assert_geq(fd, 0);
+    close(fd);
+    for (size_t k = 0; k < PP_COUNT(offloads); k++) {
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+        const struct pp_result r =
+            run(arena, pp_arena_printf(arena,
+                                       "--schedule 1f1b --pp 4 --micro-batches 8 --model gpt-7.5b "
+                                       "--engine dag --offload %s --cluster a100\th2d:1GBps",
+                                       offloads[k]));
+        struct pp_metrics again;
+        struct pp_trace *read;
+        struct pp_error err = {0};
+        double frac = 0;
+        cr_assert_eq(pp_trace_write(r.trace, path, &err), PP_OK, "%s", err.message);
+        cr_assert_eq(pp_trace_read(arena, path, &read, &err), PP_OK, "%s", err.message);
+        cr_assert_eq(pp_metrics_compute(arena, read, &again, &err), PP_OK, "%s", err.message);
+        for (int c = 0; c < PP_MOVE_CAUSES; c++) {
+            cr_expect_float_eq(again.moves_frac[c], r.metrics.moves_frac[c], 1e-9, "%s: %d: %g, %g",
+                               offloads[k], c, again.moves_frac[c], r.metrics.moves_frac[c]);
+            frac += again.moves_frac[c];
+        }
+        cr_expect_gt(frac, 0, "%s", offloads[k]);
+    }
+    unlink(path);
 }
 
 /* Only what moves is waited for, and the sum of all classes is what the streams carry. */
