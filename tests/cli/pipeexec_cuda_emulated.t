@@ -15,6 +15,10 @@ $ pipeexec --backend cuda --np 2 --layers 2 --hidden 16 --heads 2 --seq 8 --mbs 
 > --
 >   check      gradients of every step equal those of training on one rank to the
 >              bit (29,824 elements)
+# Saved activations in few bits, also where R reads them and stages round in place.
+$ for o in "" "--recompute full --device-mode streams" "--recompute selective=act+layernorm --precision bf16" "--tp 2 --sequence-parallel on"; do pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --micro-batches 2 --steps 2 --act-bits 8 --exact-grad --check $o --json >few.json; grep -E 'bit_equal' few.json; grep -E '^  "(peak_mem|predicted_peak)' few.json | tr -dc '0-9\n' | uniq | wc -l; done | sort | uniq -c | tr -s ' '
+>  8 "bit_equal": true,
+>  4 1
 # A vocabulary that is padded for the device: weights, gradients and memory are as predicted.
 $ for np in 1 2; do pipeexec --backend cuda --np $np --layers 2 --hidden 32 --heads 2 --vocab 300 --seq 16 --mbs 1 --micro-batches 2 --steps 2 --precision bf16 --exact-grad --check --json >$np.json; grep -E 'bit_equal' $np.json; grep -E '^  "(peak_mem|predicted_peak)' $np.json | tr -dc '0-9\n' | uniq | wc -l; grep -A2 '"losses' $np.json; done | sort | uniq -c | tr -s ' ' | sed 's/5[.][0-9]*/X/'
 >  4 "bit_equal": true,

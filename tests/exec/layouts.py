@@ -126,6 +126,7 @@ FEATURES = {  # of a report and its words
     "families, recompute": lambda r, w: w["--model"] not in ("tiny", "mini", "tiny-llama") and recomputes(w),
     "shm": lambda r, w: r["transport"] == "shm",
     "tcp": lambda r, w: r["transport"] == "tcp",
+    "few bits": lambda r, w: "--act-bits" in w,
     "fake": lambda r, w: r["backend"] == "fake",
     "stream": lambda r, w: r["weight_grad_stream"],
     "bf16": lambda r, w: r["precision"] == "bf16",
@@ -248,6 +249,9 @@ def reason_of(message, shared, known_reasons):
 def try_one(seed, known_reasons, covered):
     """None if too large, else the reason of its refusal ("" = it ran) and its faults. Counts features of runs."""
     shared, own, model = draw(random.Random(seed))
+    few = random.Random(f"act-bits {seed}")  # apart, so that all else stays as it was
+    if few.random() < 0.2:
+        model["--act-bits"] = few.choice(["2", "4", "8"])
     if workers(shared, own) > MOST_WORKERS:
         return None
     options = words(shared, own, model)
