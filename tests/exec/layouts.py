@@ -69,6 +69,7 @@ MODEL = [  # these and the samples say what is computed, the others where
     ("--clip", [0.5, 1], 0.6),
     ("--seed", [1, 2, 3], 0.5),
 ]
+ELSEWHERE = [("--offload", ["a=host", "a=host", "a=host:40%"], 0.3)]
 OF_SCHEDULE = {
     "chimera": [("--pipelines", [2, 4], 0.2), ("--concat", ["direct", "doubling", "halving", "halving"], 0.8)],
     "interleaved": [("--group", [2, 3, 4], 0.3), ("--extra-warmup", [1], 0.2), ("--warmup-style", ["lazy"], 0.2)],
@@ -76,7 +77,7 @@ OF_SCHEDULE = {
     "v-half": [("--max-activations", [4, 6, 8], 0.3)],
 }
 ON_GPUS = {"--transport": (["local", "ipc", "nccl", "ipc+nccl"], 0.9), "--precision": (["fp32", "bf16"], 0.5),
-           "--weight-grad-stream": ([], 0), "--backend": ([], 0), "--slow": ([], 0), "--layers": ([1, 2, 4], 1),
+           "--weight-grad-stream": ([], 0), "--backend": ([], 0), "--slow": ([], 0), "--layers": ([1, 2, 4], 1), "--offload": ([], 0),
            "--micro-batches": ([1, 2, 4], 1), "--experts": ([4, 8], 0.7), "--model": (["tiny", "tiny-llama"], 1)}
 OFTEN = ["chimera", "chimera", "chimera"]  # the only schedule of half backwards
 EXPERTS = [("--top-k", [1, 2, 3], 0.5), ("--capacity-factor", [0.5, 1.25], 0.5), ("--shared-ffn", [32], 0.3),
@@ -130,6 +131,8 @@ FEATURES = {  # of a report and its words
     "fake": lambda r, w: r["backend"] == "fake",
     "stream": lambda r, w: r["weight_grad_stream"],
     "bf16": lambda r, w: r["precision"] == "bf16",
+    "activations elsewhere": lambda r, w: "--offload" in w,
+    "activations elsewhere, recompute": lambda r, w: "--offload" in w and recomputes(w),
     "eager": lambda r, w: w.get("--order", "strict") != "strict",
     "tp, dp, zero": lambda r, w: r["layout"]["tp"] > 1 and r["layout"]["dp"] > 1 and r["layout"]["zero"] > 0,
     "tp, experts": lambda r, w: r["layout"]["tp"] > 1 and "--experts" in w,
@@ -153,7 +156,7 @@ def known(option, values):
 def tables():
     _, text, _ = ask(PIPESIM, "schedules", "--json")
     names = [s["name"] for s in json.loads(text)["schedules"] if s["executable"]] + OFTEN
-    for table in (SHARED, OWN, MODEL, EXPERTS, *OF_SCHEDULE.values()):
+    for table in (SHARED, OWN, ELSEWHERE, MODEL, EXPERTS, *OF_SCHEDULE.values()):
         if IS_CUDA:
             table[:] = [(o, *ON_GPUS.get(o, (v, share))) for o, v, share in table]
         table[:] = [(o, names if o == "--schedule" else known(o, v), share) for o, v, share in table]
@@ -202,6 +205,7 @@ def draw(rng):
         model.update(SMALL, **{"--model": os.path.join(CONFIGS, rng.choice(FAMILIES) + ".json")})
         if "/bert" in model["--model"] and "--tp" in own and rng.random() < 0.7:
             own["--sequence-parallel"] = "on"
+    own.update(some(ELSEWHERE))
     return shared, own, model
 
 

@@ -4,8 +4,10 @@
  * are those predicted, and a replay is exact. */
 #define _GNU_SOURCE /* mkdtemp */
 #include "exec/program/none.h"
+#include "schedules/order/concat.h"
 #include "schedules/registry.h"
 #include "tests/exec/equal.h"
+#include "tests/exec/random_case.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -137,6 +139,24 @@ Test(saved, every_schedule_on_a_device_in_any_order)
     cr_assert_gt(bytes_down, 1e6);
 }
 
+/* Any placement, any order, fused pairs, splits, granules, several pipelines. */
+Test(saved, random_programs)
+{
+    const int count = is_long() ? 1000 : 120;
+
+    for (int i = 0; i < count; i++) {
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+        struct exec_case c = random_case(arena, 200001 + (uint64_t)i);
+
+        c.saved_home = PP_TIER_HOST;
+        c.saved_share = i % 5 ? 0 : 0.1 * (1 + i % 9);
+        c.backend = i % 3 ? &pp_backend_cpu : &pp_backend_fake;
+        c.has_weight_stream = i % 6 == 0;
+        cr_assert(exact(&c));
+    }
+    cr_assert_gt(bytes_down, 1e6);
+}
+
 /* ---- variants -------------------------------------------------------------------------------- */
 
 static char folder[] = "/tmp/test_saved_XXXXXX";
@@ -167,6 +187,9 @@ static const struct exec_case variants[] = {
     EXEC_CASE("gpipe", 2, 8, .saved_home = PP_TIER_NVME, .nvme = folder),
     EXEC_CASE("zbv", 4, 8, .saved_home = PP_TIER_NVME, .nvme = folder, .saved_share = 0.3),
     EXEC_CASE("chimera", 4, 8, .is_double = true),
+    EXEC_CASE("chimera", 4, 16, .shape.option[PP_CONCAT_AT] = PP_CONCAT_DOUBLING),
+    EXEC_CASE("chimera", 4, 16, .shape.option[PP_CONCAT_AT] = PP_CONCAT_HALVING,
+              .is_recomputed = true, .saved_share = 0.6),
     EXEC_CASE("gpipe", 2, 6, .tp = 2, .is_sequence_parallel = true),
     EXEC_CASE("bfs", 2, 6, .replicas = 2, .zero = 3),
     EXEC_CASE("gpipe", 2, 6, .transport = &pp_transport_shm),
