@@ -18,6 +18,9 @@ $ pipeexec --schedule gpipe --np 2 --layers 8 --micro-batches 16 --offload a=hos
 !   in MiB: weights 3.2, gradients 3.2, optimizer 6.3, activations 34.1, buffers 2.2, other 0.8
 !   try: --recompute full (25.0 MiB), --precision bf16 (32.8 MiB)
 = 3
+# All processes have the bits of one, with all activations on the device.
+$ run="pipeexec --schedule zbv --np 4 --layers 8 --hidden 32 --heads 2 --seq 16 --steps 3 --json"; for o in '' '--offload a=host' '--offload a=host --transport shm' '--offload a=host:30% --transport tcp' '--offload a=host --clock wall' '--offload a=host --recompute full'; do $run $o | sed -n '/"losses"/,/"peak_mem/p' | grep -A3 -E '"(losses|grad_norms)"' | md5sum; done | uniq | wc -l
+> 1
 # A share, a program file, and what is only simulated.
 $ for share in '' :50% :25%; do pipeexec --schedule gpipe --np 2 --layers 8 --micro-batches 16 --steps 2 --offload a=host$share --json >share.json && sed -n 's/^  "peak_mem_bytes": \([0-9]*\),/\1/p' share.json && sed -n 's/^ *"down_bytes": \([0-9]*\),/\1 down/p' share.json; done
 > 52188672

@@ -77,7 +77,8 @@ OF_SCHEDULE = {
     "v-half": [("--max-activations", [4, 6, 8], 0.3)],
 }
 ON_GPUS = {"--transport": (["local", "ipc", "nccl", "ipc+nccl"], 0.9), "--precision": (["fp32", "bf16"], 0.5),
-           "--weight-grad-stream": ([], 0), "--backend": ([], 0), "--slow": ([], 0), "--layers": ([1, 2, 4], 1), "--offload": ([], 0),
+           "--weight-grad-stream": ([], 0), "--backend": ([], 0), "--slow": ([], 0), "--layers": ([1, 2, 4], 1),
+           "--offload": ([], 0),
            "--micro-batches": ([1, 2, 4], 1), "--experts": ([4, 8], 0.7), "--model": (["tiny", "tiny-llama"], 1)}
 OFTEN = ["chimera", "chimera", "chimera"]  # the only schedule of half backwards
 EXPERTS = [("--top-k", [1, 2, 3], 0.5), ("--capacity-factor", [0.5, 1.25], 0.5), ("--shared-ffn", [32], 0.3),
