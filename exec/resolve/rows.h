@@ -29,9 +29,11 @@ PP_ROW_TEXT(shard, "CLASS=A,...", G_SCHEDULE, RUN,
             "end of a step. A class that is left out is sharded like the class before it; p is "
             "then not sharded.")
 PP_ROW_CHOICE(gather, "UNIT", "layer|chunk", G_SCHEDULE, RUN, .default_text = "chunk",
-    .help = "Sharded parameters that are gathered at once: all layers of a chunk, or one layer.")
+    .help = "Parameters that are gathered, or loaded from another tier, at once: all layers of a "
+            "chunk, or one layer.")
 PP_ROW_INT(gather_buffers, "K", 1, 1024, G_SCHEDULE, RUN, .default_text = "2",
-    .help = "Buffers for gathered parameters, one chunk or layer each. 1: nothing is prefetched. "
+    .help = "Buffers for gathered or loaded parameters, one chunk or layer each. 1: nothing is "
+            "prefetched. "
             "K: the next K - 1 are prefetched while one is used. Scattered gradients, too.")
 PP_OPTIONS_RECEIVES(G_SCHEDULE, RUN)
 

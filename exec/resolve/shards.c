@@ -33,7 +33,7 @@ static const char *find_idle(const struct pp_exec_wish *wish, const struct pp_st
         {&wish->given.zero, is_alone && wish->zero > 0,
          "with one replica of each stage; give --dp 2"},
         {&wish->given.gather, !pp_state_is_fetched(spec) && wish->zero < 3,
-         "without sharded parameters; give --zero 3"},
+         "without sharded parameters; give --zero 3, or --offload p=host"},
         {&wish->given.gather_buffers, !has_visits(spec) && wish->zero < 2,
          "without sharded gradients or parameters; give --zero 2 or 3"},
     };

@@ -279,7 +279,7 @@ $ pipesim program --schedule gpipe --pp 2 --dp 2 --micro-batches 1 --zero 3 | se
 $ pipesim program --schedule 1f1b --pp 2 --micro-batches 2 --compute >compute.csv; pipeexec --schedule compute.csv --dp 2 --zero 3 --gather layer --layers 4 --hidden 32 --heads 2 --seq 16 --steps 2 --exact-grad --check --quiet && echo equal
 > equal
 $ pipeexec --dp 2 --zero 2 --gather chunk
-! pipeexec: error: --gather chunk has no effect without sharded parameters; give --zero 3
+! pipeexec: error: --gather chunk has no effect without sharded parameters; give --zero 3, or --offload p=host
 = 2
 $ pipeexec --dp 2 --zero 1 --gather-buffers 2
 ! pipeexec: error: --gather-buffers 2 has no effect without sharded gradients or parameters; give --zero 2 or 3
