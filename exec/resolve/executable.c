@@ -73,6 +73,12 @@ enum pp_status pp_exec_check_subject(const struct pp_exec_wish *wish,
     return check_model(subject, config, err);
 }
 
+/* Is true for moves of parameters or gradients around their uses. Those of shares are priced. */
+static bool has_visits(int purpose)
+{
+    return pp_purposes[purpose].kind == PP_MOVE && pp_purposes[purpose].when == PP_WITH_USE;
+}
+
 /* Is false for instructions of a file that engines can only price. Sums of shards are between
  * groups, which no file states. */
 static bool is_executed(const struct pp_program *p, int i, bool has_groups)
@@ -92,7 +98,8 @@ static bool is_executed(const struct pp_program *p, int i, bool has_groups)
                is_fetched = pp_state_is_fetched(&p->state.spec);
 
     if (pp_op_is_move(p->kind[i]))
-        return IS_MOVED[p->purpose[i]];
+        return IS_MOVED[p->purpose[i]] &&
+               (pp_state_cut(&p->state.spec, PP_STATE_GRADS) == 1 || !has_visits(p->purpose[i]));
     return IS_EXECUTED[p->kind[i]] && (p->kind[i] != PP_DROP || is_fetched) &&
            (p->kind[i] != PP_AR || has_groups || p->aux[i] == PP_TIED ||
             (p->purpose[i] == PP_FOR_STEP && !is_gathered));
