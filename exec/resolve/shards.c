@@ -206,8 +206,8 @@ static int find_unloaded(struct pp_arena *scratch, const struct pp_program *p)
     return -1;
 }
 
-/* The device updates parameters of which it has no fp32 copy. A list loads one copy of a stage at a
- * time. */
+/* Checks loads of parameters: a list loads one copy of a stage, and in fp32 it is loaded for its
+ * update, too. */
 static enum pp_status check_loads(const struct pp_exec_config *config,
                                   const struct pp_exec_plan *plan, struct pp_error *err)
 {
@@ -216,16 +216,16 @@ static enum pp_status check_loads(const struct pp_exec_config *config,
     const int twice = find_twice(p), update = find_unloaded(scratch, p);
     char text[PP_OP_TEXT_BYTES];
 
-    if (!pp_state_moves(&p->state.spec, PP_FOR_HOME) ||
-        config->kernels->element_bytes != config->kernels->gradient_bytes)
+    if (!pp_state_is_away(&p->state.spec, PP_STATE_PARAMS))
         return PP_OK;
     if (twice >= 0)
         return pp_error_set(err, PP_EINVAL,
-                            "--schedule %s: rank %d holds stage %d twice, and the device loads "
-                            "both copies to update them; nearest: --precision bf16, or an even "
-                            "number of ranks",
+                            "--schedule %s: rank %d holds stage %d twice, and one load would serve "
+                            "both copies of its parameters; nearest: an even number of ranks, or "
+                            "parameters on the device",
                             plan->subject.name, p->rank_of[twice], twice % p->stages);
-    if (update < 0)
+    if (update < 0 || !pp_state_moves(&p->state.spec, PP_FOR_HOME) ||
+        config->kernels->element_bytes != config->kernels->gradient_bytes)
         return PP_OK;
     pp_program_print_op(p, update, text);
     return pp_error_set(err, PP_EINVAL,

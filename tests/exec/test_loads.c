@@ -88,7 +88,7 @@ static int run_both(const struct exec_case *c)
 
     plain.homes[PP_STATE_PARAMS] = PP_TIER_DEVICE;
     plain.cached = 0;
-    if (!exec_run(arena, &plain, &run[0]) || (has_stage_twice(run[0].program) && !c->is_bf16))
+    if (!exec_run(arena, &plain, &run[0]) || has_stage_twice(run[0].program))
         return 0;
     cr_assert(exec_run(arena, c, &run[1]), "%s", name);
     const struct pp_training_result *a = &run[0].result, *b = &run[1].result;
