@@ -141,6 +141,7 @@ void pp_calibration_take(struct pp_calibration *c, const struct pp_machine *mach
     if (options->clock == PP_CLOCK_WALL) {
         pp_calibration_gaps(c, p, &times);
         pp_calibration_wires(c, p, options->costs, &times);
+        pp_calibration_copies(c, p, options->costs, &times);
     }
     for (int i = 0; i < pp_program_size(p); i++) {
         const bool is_fused = p->aux[i] == PP_FUSED_FIRST;

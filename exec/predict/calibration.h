@@ -67,7 +67,8 @@ struct pp_calibration {
     /* wall clock only: see calibration_gaps.c, calibration_wires.c */
     struct pp_samples gap[PP_GAPS];
     struct pp_by_size messages;
-    struct pp_samples sum[PP_OP_KINDS]; /* collectives: duration as a multiple of the cost */
+    struct pp_samples sum[PP_OP_KINDS];    /* collectives: duration as a multiple of the cost */
+    struct pp_samples copied[PP_PURPOSES]; /* copies between tiers, likewise */
 
     /* whole ops of the program that was begun last, in steps without probes */
     uint64_t program_hash;
@@ -112,6 +113,11 @@ void pp_calibration_gaps(struct pp_calibration *c, const struct pp_program *prog
                          const struct pp_step_times *times);
 void pp_calibration_wires(struct pp_calibration *c, const struct pp_program *program,
                           const struct pp_costs *costs, const struct pp_step_times *times);
+/* calibration_copies.c: likewise, the copies between memory tiers. */
+void pp_calibration_copies(struct pp_calibration *c, const struct pp_program *program,
+                           const struct pp_costs *costs, const struct pp_step_times *times);
+void pp_calibration_fill_copies(struct pp_arena *arena, const struct pp_calibration *c,
+                                struct pp_costs *costs);
 /* Replaces wires and sums of `costs` by measured ones; what was not measured stays. */
 void pp_calibration_fill_wires(struct pp_arena *arena, const struct pp_calibration *c,
                                struct pp_costs *costs);

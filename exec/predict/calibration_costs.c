@@ -130,6 +130,7 @@ enum pp_status pp_calibration_costs(const struct pp_calibration *calibration,
     PP_TRY(pp_terms_find(scratch, calibration, program, stages, costs->sync_ranks, &table, err));
     fill(calibration->arena, &table, costs);
     pp_calibration_fill_wires(calibration->arena, calibration, costs);
+    pp_calibration_fill_copies(calibration->arena, calibration, costs);
     return PP_OK;
 }
 

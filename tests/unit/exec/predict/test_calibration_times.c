@@ -270,3 +270,47 @@ Test(calibration_times, gaps_that_were_not_measured)
     for (int gap = 0; gap < PP_GAPS; gap++)
         cr_assert_eq(pauses.ps[gap], gap == 0 ? 100 : gap < PP_GAP_WAITS ? 500 : 0, "gap %d", gap);
 }
+
+/* ---- copies ---------------------------------------------------------------------------------- */
+
+/* 1f1b whose saved activations move. */
+static struct predict_case case_moved(struct pp_arena *arena)
+{
+    const struct pp_schedule *schedule = pp_schedule_find("1f1b");
+    const struct pp_lower_options lower = {
+        .recv_slots = 2, .has_optimizer = true, .state.home[PP_STATE_ACTIVATIONS] = PP_TIER_HOST};
+    struct pp_program *program;
+    struct pp_error err = {0};
+
+    cr_assert_eq(pp_schedule_program(arena, schedule, &SHAPE, NULL, &program, &err), PP_OK);
+    cr_assert_eq(pp_lower(arena, program, &lower, &program, &err), PP_OK, "%s", err.message);
+    return case_of(arena, program, schedule, 1);
+}
+
+/* Copies of different sizes that take `factor` times what the costs say; all else is as said. */
+Test(calibration_times, copies_come_back_as_a_multiple)
+{
+    for (double factor = 0.25; factor < 9; factor *= 2) {
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+        const struct predict_case one = case_moved(arena);
+        struct pp_calibration *c = pp_calibration_create(arena, &one.batch);
+        struct pp_costs said = *costs_over(&one, &FAST), real = said;
+        struct pp_cost *copy = PP_ARRAY(arena, struct pp_cost, one.program->stages),
+                       *slow = PP_ARRAY(arena, struct pp_cost, one.program->stages);
+
+        for (int s = 0; s < one.program->stages; s++) {
+            copy[s] = (struct pp_cost){.ps = 4000000 * (s + 1), .bytes = 4096};
+            slow[s] = (struct pp_cost){.ps = llround(factor * (double)copy[s].ps), .bytes = 4096};
+        }
+        said.op[PP_COPY] = copy;
+        real.op[PP_COPY] = slow;
+        const struct pp_step_times times = play(&one, &real, durations(&one, 7));
+        pp_calibration_copies(c, one.program, &said, &times);
+        cr_assert_gt(c->copied[PP_FOR_DOWN].count, 0);
+        pp_calibration_fill_copies(arena, c, &said);
+        for (int s = 0; s < one.program->stages; s++) {
+            cr_expect_eq(said.op[PP_COPY][s].ps, slow[s].ps, "%g: stage %d", factor, s);
+            cr_expect_eq(said.op[PP_COPY][s].bytes, slow[s].bytes);
+        }
+    }
+}
