@@ -73,6 +73,7 @@ static void add_part(const struct pp_kernels *k, void *stream, void *argument)
         pp_copy_file(k, stream, copy, piece, sum, false);
 }
 
+/* A chunk without blocks has no gradients. */
 void pp_bind_gradients(const struct pp_worker *w, struct pp_bound_copy *copy)
 {
     const struct pp_machine *m = w->machine;
@@ -80,11 +81,16 @@ void pp_bind_gradients(const struct pp_worker *w, struct pp_bound_copy *copy)
     const struct pp_tier_place home = m->layout[w->rank].home[place_of(copy)][PP_STATE_GRADS];
 
     copy->tier = home.tier;
-    copy->run = m->wholes->is_added[i] ? add_part : pp_copy_run;
-    copy->before = is_last(copy) && !m->wholes->is_added[i] ? square_buffer : NULL;
+    copy->run = pp_copy_run;
     pp_copy_add(m->arena, copy,
                 (struct pp_copy_piece){.device = pp_worker_whole(w, PP_WHOLE_GRADS, i),
                                        .away = pp_tier_at(w, home),
                                        .offset = home.offset,
                                        .bytes = pp_whole_grads_bytes(m, m->p->stage[i])});
+    if (copy->count == 0)
+        return;
+    if (m->wholes->is_added[i])
+        copy->run = add_part;
+    else if (is_last(copy))
+        copy->before = square_buffer;
 }

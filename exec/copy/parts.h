@@ -12,7 +12,7 @@ pp_copy_binder pp_bind_params;
 /* Gradients of a visit, in the buffer that its backwards fill. */
 pp_copy_binder pp_bind_gradients;
 
-/* Appends a piece, in the arena. */
+/* Appends a piece, in the arena, unless it is empty. */
 void pp_copy_add(struct pp_arena *arena, struct pp_bound_copy *copy, struct pp_copy_piece piece);
 /* Reads or writes the bytes of a piece in the worker's file, in work on `stream`. `memory` is the
  * device's or the host's. An error fails the step. */

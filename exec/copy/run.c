@@ -5,6 +5,8 @@ void pp_copy_add(struct pp_arena *arena, struct pp_bound_copy *copy, struct pp_c
 {
     struct pp_copy_piece *pieces = PP_ARRAY(arena, struct pp_copy_piece, copy->count + 1);
 
+    if (piece.bytes == 0)
+        return;
     for (int k = 0; k < copy->count; k++)
         pieces[k] = copy->pieces[k];
     pieces[copy->count++] = piece;

@@ -3,6 +3,7 @@
  * up what comes, exact gradients have these bits. Counted bytes are those of the program. */
 #define _GNU_SOURCE /* mkdtemp */
 #include "tests/exec/equal.h"
+#include "tests/exec/random_case.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -172,4 +173,24 @@ Test(gradients, variants)
         c.homes[PP_STATE_GRADS] = PP_TIER_HOST;
         cr_assert(run_both(&c), "%s", exec_case_text(arena, &c));
     }
+}
+
+/* Programs of any legal order, with any number of chunks and buffers. */
+Test(gradients, random_programs)
+{
+    const uint64_t count = getenv("PIPESIM_LONG") ? 400 : 40;
+    int runs = 0;
+
+    for (uint64_t seed = 0; seed < count; seed++) {
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+        struct exec_case c = random_case(arena, seed);
+
+        c.homes[PP_STATE_GRADS] = PP_TIER_HOST;
+        c.gather_buffers = 1 + (int)(seed / 2 % 3);
+        c.sums_on_host = seed % 4 == 0;
+        c.is_exact = c.sums_on_host;
+        c.backend = seed % 5 ? NULL : &pp_backend_fake;
+        runs += run_both(&c);
+    }
+    cr_assert_geq(runs, (int)count / 2);
 }
