@@ -5,7 +5,8 @@ static pp_copy_binder *const BIND[PP_PURPOSES] = {
     [PP_FOR_DOWN] = pp_bind_saved,        [PP_FOR_UP] = pp_bind_saved,
     [PP_FOR_LOAD] = pp_bind_params,       [PP_FOR_RELOAD] = pp_bind_params,
     [PP_FOR_HOME] = pp_bind_params,       [PP_FOR_GRAD_DOWN] = pp_bind_gradients,
-    [PP_FOR_GRAD_UP] = pp_bind_gradients,
+    [PP_FOR_GRAD_UP] = pp_bind_gradients, [PP_FOR_GRADS] = pp_bind_grads,
+    [PP_FOR_PARAMS] = pp_bind_updated,
 };
 
 static struct pp_bound_copy *bind(struct pp_worker *w, int i, const int last[PP_COPY_STREAMS])

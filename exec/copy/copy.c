@@ -1,5 +1,6 @@
 /* Posts, runs and awaits copies. */
 #include "exec/copy/parts.h"
+#include "exec/copy/updates.h"
 #include "exec/host/futex.h"
 #include "exec/host/host.h"
 
@@ -13,7 +14,7 @@ int pp_copy_events(const struct pp_machine *m)
     return m->has_copies ? (int)pp_rows(m) : 0;
 }
 
-void pp_copies_begin(struct pp_machine *m)
+enum pp_status pp_copies_begin(struct pp_machine *m, struct pp_error *err)
 {
     for (int k = 0; k < m->worker_count && m->has_copies; k++) {
         struct pp_worker *w = &m->workers[k];
@@ -25,7 +26,10 @@ void pp_copies_begin(struct pp_machine *m)
         }
         for (int cause = 0; cause < PP_MOVE_CAUSES && !m->is_forward; cause++)
             w->copied_bytes[cause][false] = w->copied_bytes[cause][true] = 0;
+        if (!pp_is_elsewhere(m, w))
+            PP_TRY(pp_update_refresh(w, err));
     }
+    return PP_OK;
 }
 
 static struct pp_bound_copy *copy_at(const struct pp_worker *w, int i)

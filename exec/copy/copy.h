@@ -15,8 +15,8 @@ int pp_copy_events(const struct pp_machine *m);
 /* Binds all copies to their bytes, after memory is placed. PP_EFAIL: there is not enough memory for
  * the buffers of a file. */
 enum pp_status pp_copies_bind(struct pp_machine *m, struct pp_error *err);
-/* Begins a step of this process. */
-void pp_copies_begin(struct pp_machine *m);
+/* Begins a step of this process. PP_EFAIL: the device does not answer. */
+enum pp_status pp_copies_begin(struct pp_machine *m, struct pp_error *err);
 
 /* Start and end the threads of a worker, in its process. */
 void pp_copiers_start(struct pp_worker *w);

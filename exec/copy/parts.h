@@ -11,6 +11,8 @@ pp_copy_binder pp_bind_saved;
 pp_copy_binder pp_bind_params;
 /* Gradients of a visit, in the buffer that its backwards fill. */
 pp_copy_binder pp_bind_gradients;
+/* Gradients down to the host, which updates; what it has updated up. */
+pp_copy_binder pp_bind_grads, pp_bind_updated;
 
 /* Appends a piece, in the arena, unless it is empty. */
 void pp_copy_add(struct pp_arena *arena, struct pp_bound_copy *copy, struct pp_copy_piece piece);

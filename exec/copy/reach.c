@@ -78,6 +78,8 @@ enum pp_status pp_reach_read(const struct pp_worker *w, size_t at, size_t bytes,
 enum pp_status pp_reach_write(const struct pp_worker *w, size_t at, size_t bytes,
                               const void *memory, struct pp_error *err)
 {
+    for (int place = 0; place < w->machine->places; place++)
+        w->chunks[place].is_changed = true;
     return walk(w, at, bytes, (char *)(uintptr_t)memory, write_part, err);
 }
 
@@ -100,17 +102,31 @@ static char *address(const struct pp_worker *w, struct pp_tier_place place)
     return place.tier == PP_TIER_NVME ? w->file_at + place.offset : pp_tier_at(w, place);
 }
 
+/* Address of m, v or master, which follow each other unless the state is scattered. */
+static void *moment_at(const struct pp_worker *w, int place, int v, const struct pp_state *staged)
+{
+    const struct pp_rank_layout *layout = &w->machine->layout[w->rank];
+    const struct pp_update_layout *update = &layout->updates[place];
+    char *const vectors[PP_MOMENTS] = {staged->m, staged->v, staged->master};
+
+    if (!vectors[v])
+        return NULL;
+    return layout->is_scattered
+               ? address(w, update->moved > 0 ? update->moved_at[v] : update->rest_at[v])
+               : address(w, layout->home[place][PP_STATE_OPTIMIZER]) + (vectors[v] - vectors[0]);
+}
+
 struct pp_state pp_reach_live(const struct pp_worker *w, int place, const struct pp_state *staged)
 {
     const struct pp_tier_place *home = w->machine->layout[w->rank].home[place];
-    char *grads = address(w, home[PP_STATE_GRADS]), *moments = address(w, home[PP_STATE_OPTIMIZER]);
+    char *grads = address(w, home[PP_STATE_GRADS]);
     struct pp_state live = *staged;
 
     live.weights = address(w, home[PP_STATE_PARAMS]);
     live.sum = staged->sum ? grads : NULL;
     live.fixed = staged->fixed ? (int64_t *)(void *)grads : NULL;
-    live.m = moments;
-    live.v = moments + ((char *)staged->v - (char *)staged->m);
-    live.master = staged->master ? moments + ((char *)staged->master - (char *)staged->m) : NULL;
+    live.m = moment_at(w, place, 0, staged);
+    live.v = moment_at(w, place, 1, staged);
+    live.master = moment_at(w, place, 2, staged);
     return live;
 }

@@ -15,5 +15,5 @@ enum pp_status pp_reach_fetch(const struct pp_worker *w, struct pp_error *err);
 enum pp_status pp_reach_push(const struct pp_worker *w, struct pp_error *err);
 
 /* Returns the state of a place of the worker with each class where it lives. What is in a file has
- * addresses that may not be accessed. */
+ * addresses that may not be accessed. Of optimizer state on two tiers it has the first part. */
 struct pp_state pp_reach_live(const struct pp_worker *w, int place, const struct pp_state *staged);

@@ -247,8 +247,29 @@ static void bind_first_forward(const struct pp_machine *m, const struct pp_worke
     if (layout->expert_bytes == 0 || i == m->p->begin[w->rank + 1])
         return;
     struct pp_bound_call *call = &m->calls[pp_row(w, i)];
-    call->cleared = w->block + layout->loss_offset + layout->loss_bytes;
-    call->cleared_bytes = layout->expert_bytes;
+    call->cleared[0] = (struct pp_cleared){w->block + layout->loss_offset + layout->loss_bytes,
+                                           layout->expert_bytes};
+}
+
+/* If the host updates while the step goes on, gradients stay until the next step's first backward
+ * of their chunk. */
+static void bind_first_backward(const struct pp_machine *m, const struct pp_worker *w, int place)
+{
+    const struct pp_program *p = m->p;
+    const struct pp_chunk *chunk = &w->chunks[place];
+    const struct pp_state *state = &chunk->state;
+    int i = p->begin[w->rank];
+
+    while (i < p->begin[w->rank + 1] && !((p->kind[i] == PP_B || p->kind[i] == PP_W) &&
+                                          p->pipe[i] * m->stages + p->stage[i] == place))
+        i++;
+    if (!chunk->worker || i == p->begin[w->rank + 1])
+        return;
+    m->calls[pp_row(w, i)].cleared[1] =
+        (struct pp_cleared){state->fixed ? (void *)state->fixed : state->sum,
+                            pp_state_bytes(chunk->stage, m->options.kernels, state->fixed != NULL,
+                                           m->cuts[place % m->stages])
+                                .gradients};
 }
 
 static void bind_worker(const struct binder *b, struct pp_worker *w)
@@ -272,8 +293,8 @@ static void bind_worker(const struct binder *b, struct pp_worker *w)
             bind_work(b, w, i, op.mb + k, call, &call->works[k]);
         if (!b->m->wholes->is_first[i])
             continue;
-        call->cleared = pp_worker_whole(w, PP_WHOLE_GRADS, i);
-        call->cleared_bytes = pp_whole_grads_bytes(b->m, op.stage);
+        call->cleared[0] = (struct pp_cleared){pp_worker_whole(w, PP_WHOLE_GRADS, i),
+                                               pp_whole_grads_bytes(b->m, op.stage)};
     }
 }
 
@@ -288,5 +309,7 @@ void pp_bind_calls(struct pp_machine *m)
         b.loss_at[m->workers[k].rank] = 0;
         bind_worker(&b, &m->workers[k]);
         bind_first_forward(m, &m->workers[k]);
+        for (int place = 0; pp_update_is_early(m) && place < m->places; place++)
+            bind_first_backward(m, &m->workers[k], place);
     }
 }

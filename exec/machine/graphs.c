@@ -29,7 +29,8 @@ static bool is_same_work(const struct pp_stage_work *a, const struct pp_stage_wo
 
 static bool is_same(const struct pp_bound_call *a, const struct pp_bound_call *b)
 {
-    if (a->run != b->run || a->count != b->count || a->cleared != b->cleared)
+    if (a->run != b->run || a->count != b->count || a->cleared[0].memory != b->cleared[0].memory ||
+        a->cleared[1].memory != b->cleared[1].memory)
         return false;
     for (int g = 0; g < a->count; g++)
         if (!is_same_work(&a->works[g], &b->works[g]))

@@ -1,6 +1,7 @@
 /* Memory of workers: blocks on the device, in host memory and in a file. Of workers in other
  * processes there are addresses alone. */
 #include "exec/copy/reach.h"
+#include "exec/copy/updates.h"
 #include "exec/host/host.h"
 #include "exec/machine/parts.h"
 
@@ -101,6 +102,7 @@ static void place_chunks(struct pp_machine *m, struct pp_worker *w)
         chunk->stage = pp_stage_at(w, place);
         chunk->staged = state_at(w, place, w->staging.on_host + layout->state_offset[place]);
         chunk->state = pp_reach_live(w, place, &chunk->staged);
+        pp_update_find(w, place);
         for (int part = 0; part < PP_STATE_PARTS; part++)
             chunk->owns_squares[part] = sharer_of(w, place, (enum pp_state_part)part).group == 0;
     }

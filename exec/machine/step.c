@@ -133,7 +133,8 @@ void pp_step_begin(struct pp_machine *m, int step, int64_t begin_ps)
     pp_messages_begin(m);
     pp_sums_begin(m);
     pp_inbox_begin(m);
-    pp_copies_begin(m);
+    struct pp_error err;
+    pp_machine_try(m, pp_copies_begin(m, &err), &err);
     m->backend->begin(m->device);
     m->device_begin_ps = now_ps(m, begin_ps);
 }

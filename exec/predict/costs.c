@@ -1,7 +1,7 @@
 /* Costs of a program before anything is measured: the network of the virtual clock, and memory of
  * the stages. A collective is a ring over the members of its group in all replicas. */
 #include "core/units.h"
-#include "exec/predict/predict.h"
+#include "exec/predict/costs_of_updates.h"
 
 #include <assert.h>
 #include <math.h>
@@ -223,12 +223,9 @@ static void add_exchanges(const struct builder *b)
     }
 }
 
-/* Time of bytes from or to a tier. */
 static struct pp_cost copy_of(const struct builder *b, enum pp_tier tier, double bytes)
 {
-    const double rate = b->wires->tier_bytes_per_s[tier];
-
-    return (struct pp_cost){.ps = rate > 0 ? pp_units_ps(bytes / rate) : 0, .bytes = bytes};
+    return pp_exec_copy_cost(b->wires, tier, bytes);
 }
 
 /* Gradients of a visit, and the sum so far, are those of the whole chunk. */
@@ -314,6 +311,7 @@ struct pp_costs *pp_exec_costs(struct pp_arena *arena, const struct pp_program *
     add_loads(&b);
     if (pp_state_is_away(&program->state.spec, PP_STATE_GRADS))
         add_parts(&b);
+    pp_exec_update_costs(arena, program, stages, kernels, wires, b.cuts, is_exact, costs);
     add_memory(&b);
     return costs;
 }

@@ -1,33 +1,52 @@
 /* The layout of a rank's memory: blocks with a place for each slot, state and buffer. */
 #include "exec/program/parts.h"
 
-/* Places the classes of a chunk's state: one after the other on the device, or each in the block of
- * its home. */
+/* Places the classes of a chunk's state, each in the block of its home. */
+static void scatter_state(const struct pp_placing *l, int k, struct pp_state_bytes bytes,
+                          struct pp_rank_layout *rank)
+{
+    const enum pp_tier *home = l->p->state.spec.home;
+    const size_t of[] = {[PP_STATE_PARAMS] = bytes.weights, [PP_STATE_GRADS] = bytes.gradients};
+    size_t *const on_device[] = {
+        [PP_STATE_PARAMS] = &rank->params_bytes, [PP_STATE_GRADS] = &rank->grads_bytes};
+    size_t from = 0;
+
+    for (int c = 0; c < PP_STATE_OPTIMIZER; from += of[c], c++) {
+        rank->home[k][c] = pp_layout_take_at(rank, home[c], (enum pp_state_class)c, of[c]);
+        pp_layout_note(rank, k, from, of[c], rank->home[k][c]);
+        *on_device[c] += home[c] == PP_TIER_DEVICE ? of[c] : 0;
+    }
+    pp_update_place(l, bytes, k, rank);
+}
+
+/* Places a chunk's state on the device, one class after the other. */
+static void gather_state(int k, struct pp_state_bytes bytes, struct pp_rank_layout *rank)
+{
+    const size_t of[PP_STATE_SHARDED] = {[PP_STATE_PARAMS] = bytes.weights,
+                                         [PP_STATE_GRADS] = bytes.gradients,
+                                         [PP_STATE_OPTIMIZER] = bytes.optimizer};
+    const size_t all = bytes.weights + bytes.gradients + bytes.optimizer;
+    size_t at = pp_layout_take(rank, all);
+
+    pp_layout_note(rank, k, 0, all, (struct pp_tier_place){PP_TIER_DEVICE, at});
+    for (int c = 0; c < PP_STATE_SHARDED; at += of[c], c++)
+        rank->home[k][c] = (struct pp_tier_place){PP_TIER_DEVICE, at};
+    rank->params_bytes += bytes.weights;
+    rank->grads_bytes += bytes.gradients;
+    rank->optimizer_bytes += bytes.optimizer;
+}
+
 static void place_state(const struct pp_placing *l, int k, struct pp_rank_layout *rank)
 {
     const struct pp_state_bytes bytes = pp_state_bytes(l->stages[k % l->p->stages], l->kernels,
                                                        l->is_exact, l->cuts[k % l->p->stages]);
-    const size_t of[PP_STATE_SHARDED] = {[PP_STATE_PARAMS] = bytes.weights,
-                                         [PP_STATE_GRADS] = bytes.gradients,
-                                         [PP_STATE_OPTIMIZER] = bytes.optimizer};
-    size_t *const on_device[PP_STATE_SHARDED] = {[PP_STATE_PARAMS] = &rank->params_bytes,
-                                                 [PP_STATE_GRADS] = &rank->grads_bytes,
-                                                 [PP_STATE_OPTIMIZER] = &rank->optimizer_bytes};
-    const size_t all = bytes.weights + bytes.gradients + bytes.optimizer;
-    size_t at = rank->is_scattered ? 0 : pp_layout_take(rank, all), from = 0;
 
     rank->state_offset[k] = rank->state_bytes;
-    rank->state_bytes += pp_whole_lines(all);
-    for (int c = 0; c < PP_STATE_SHARDED; at += of[c], from += of[c], c++) {
-        const enum pp_tier tier = l->p->state.spec.home[c];
-
-        rank->home[k][c] = rank->is_scattered
-                               ? pp_layout_take_at(rank, tier, (enum pp_state_class)c, of[c])
-                               : (struct pp_tier_place){PP_TIER_DEVICE, at};
-        *on_device[c] += tier == PP_TIER_DEVICE ? of[c] : 0;
-        rank->pieces[rank->piece_count++] =
-            (struct pp_state_piece){rank->state_offset[k] + from, of[c], rank->home[k][c]};
-    }
+    rank->state_bytes += pp_whole_lines(bytes.weights + bytes.gradients + bytes.optimizer);
+    if (rank->is_scattered)
+        scatter_state(l, k, bytes, rank);
+    else
+        gather_state(k, bytes, rank);
 }
 
 static void place_states(const struct pp_placing *l, int r, struct pp_rank_layout *rank)
@@ -37,7 +56,8 @@ static void place_states(const struct pp_placing *l, int r, struct pp_rank_layou
 
     rank->state_offset = PP_ARRAY(l->arena, size_t, places);
     rank->home = pp_arena_alloc(l->arena, sizeof(*rank->home) * (size_t)places);
-    rank->pieces = PP_ARRAY(l->arena, struct pp_state_piece, places * PP_STATE_SHARDED);
+    rank->pieces = PP_ARRAY(l->arena, struct pp_state_piece, places * PP_STATE_PIECES);
+    rank->updates = PP_ARRAY(l->arena, struct pp_update_layout, places);
     for (int c = 0; c < PP_STATE_SHARDED; c++)
         rank->is_scattered |= p->state.spec.home[c] != PP_TIER_DEVICE;
     for (int k = 0; k < places; k++) {

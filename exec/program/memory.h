@@ -4,6 +4,7 @@
 #pragma once
 
 #include "exec/program/moved.h"
+#include "exec/program/updates.h"
 #include "exec/program/wholes.h"
 #include "exec/stage/batch.h"
 #include "exec/tiers/tiers.h"
@@ -13,6 +14,8 @@
  * an F holds kept, then saved. */
 size_t pp_slot_pitch(const struct pp_stage *stage, enum pp_slot_class class, bool is_recompute);
 
+/* Pieces of the state of a place, at most: weights, gradients, two parts of each moment. */
+enum { PP_STATE_PIECES = 2 + 2 * PP_MOMENTS };
 /* Consecutive bytes of the states of a rank, and where they are. */
 struct pp_state_piece {
     size_t at, bytes; /* at: from the begin of the states */
@@ -30,6 +33,7 @@ struct pp_rank_layout {
     struct pp_tier_place (*home)[PP_STATE_SHARDED]; /* likewise, of each class */
     struct pp_state_piece *pieces;                  /* [piece_count] all of them, by `at` */
     int piece_count;
+    struct pp_update_layout *updates; /* [place] */
     /* [place of exec/program/away.h] what moves, on its tier; what stays of it, on the device */
     struct pp_tier_place *away;
     size_t *here_offset;

@@ -37,3 +37,16 @@ static inline struct pp_tier_place pp_layout_take_at(struct pp_rank_layout *rank
 void pp_layout_slots(const struct pp_placing *layout, int rank_number, struct pp_rank_layout *rank);
 void pp_layout_away(const struct pp_placing *layout, int rank_number, struct pp_rank_layout *rank);
 void pp_layout_edges(const struct pp_placing *layout, int rank_number, struct pp_rank_layout *rank);
+/* Notes where bytes of a place's state are, `from` the begin of that state; nothing without bytes.
+ */
+static inline void pp_layout_note(struct pp_rank_layout *rank, int place, size_t from, size_t bytes,
+                                  struct pp_tier_place at)
+{
+    if (bytes > 0)
+        rank->pieces[rank->piece_count++] =
+            (struct pp_state_piece){rank->state_offset[place] + from, bytes, at};
+}
+
+/* updates.c: places optimizer state of a place, whose state has these bytes. */
+void pp_update_place(const struct pp_placing *l, struct pp_state_bytes bytes, int place,
+                     struct pp_rank_layout *rank);

@@ -163,6 +163,7 @@ static enum pp_status build(struct pp_arena *arena, const struct pp_exec_wish *w
         .grad_sync = (enum pp_grad_sync)wish->grad_sync,
         .again = config->recompute.words,
         .has_whole_updates = true,
+        .ties_at_bar = config->net.is_tied,
         .reads_params = config->kernels->element_bytes == config->kernels->gradient_bytes,
         .has_clip = true}; /* at its BAR the norm is computed and gradients are compared */
     build.has_update = true;

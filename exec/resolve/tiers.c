@@ -243,6 +243,11 @@ enum pp_status pp_exec_take_tiers(const struct pp_exec_wish *wish,
     PP_TRY(check_params(wish, state, err));
     PP_TRY(check_grads(wish, state, err));
     PP_TRY(check_simulated(wish, err));
+    if (state->is_cpu_update && state->home[PP_STATE_OPTIMIZER] == PP_TIER_NVME)
+        return pp_error_set(err, PP_EINVAL,
+                            "--offload %s with --cpu-optimizer is only simulated; nearest: "
+                            "--offload os=host",
+                            wish->offload);
     PP_TRY(check_unit(wish, state, err));
     return check_idle(wish, state, err);
 }
@@ -273,17 +278,28 @@ enum pp_status pp_exec_check_gradients(const struct pp_exec_wish *wish,
     return PP_OK;
 }
 
-/* A file does not name the tiers between which it moves: the host, if no option does. */
+/* Gives a class the host as its home, if no option has given it one. */
+static void find_home(struct pp_state_spec *state, enum pp_state_class class)
+{
+    if (state->home[class] == PP_TIER_DEVICE)
+        state->home[class] = PP_TIER_HOST;
+}
+
+/* A file does not name the tiers between which it moves. */
 static void find_homes(const struct pp_program *p, struct pp_state_spec *state)
 {
-    for (int i = 0; i < pp_program_size(p); i++)
-        if (pp_op_is_move(p->kind[i])) {
-            const int class =
-                p->kind[i] == PP_COPY ? PP_STATE_ACTIVATIONS : pp_purposes[p->purpose[i]].what;
-            const enum pp_tier home = state->home[class];
+    for (int i = 0; i < pp_program_size(p); i++) {
+        const struct pp_purpose_row *row = &pp_purposes[p->purpose[i]];
 
-            state->home[class] = home == PP_TIER_DEVICE ? PP_TIER_HOST : home;
-        }
+        if (!pp_op_is_move(p->kind[i]))
+            continue;
+        if (row->from == PP_AT_HOME || row->to == PP_AT_HOME)
+            find_home(state, (enum pp_state_class)row->what);
+        if (row->from != PP_AT_UPDATE && row->to != PP_AT_UPDATE)
+            continue;
+        find_home(state, PP_STATE_OPTIMIZER);
+        state->is_cpu_update = true;
+    }
 }
 
 void pp_exec_note_homes(const struct pp_state_spec *wanted, struct pp_program *p)

@@ -228,6 +228,24 @@ struct pp_state pp_state_with(const struct pp_state *state, void *gradients)
     return with;
 }
 
+struct pp_state pp_state_window(const struct pp_state *state, struct pp_range window)
+{
+    const struct pp_range share = state->share;
+    const struct pp_portion experts = state->experts.share;
+    const int64_t before = experts.at - window.from, first = before > 0 ? 0 : -before;
+    struct pp_state part = *state;
+
+    part.share = pp_range_common(
+        share, (struct pp_range){share.from + window.from, share.from + window.until});
+    if (state->experts.from > 0)
+        part.experts.share = (struct pp_portion){
+            pp_range_common(experts.range,
+                            (struct pp_range){experts.range.from + first,
+                                              experts.range.from + window.until - experts.at}),
+            before > 0 ? before : 0};
+    return part;
+}
+
 static void *moved(const void *vector, const char *there, char *here)
 {
     return vector ? here + ((const char *)vector - there) : NULL;

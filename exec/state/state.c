@@ -75,9 +75,23 @@ static void zero_rest(const struct pp_kernels *k, void *stream, const struct pp_
     k->zero(stream, (size_t)(rest.until - rest.from) * bytes, rest.fixed ? rest.fixed : rest.grad);
 }
 
-void pp_state_update(const struct pp_kernels *k, void *stream, const struct pp_stage *stage,
-                     const struct pp_state *state, const struct pp_recipe *recipe,
-                     const struct pp_adamw_step *now)
+void pp_state_clear_gradients(const struct pp_kernels *k, void *stream,
+                              const struct pp_state *state)
+{
+    const size_t each = state->fixed ? sizeof(*state->fixed) : k->gradient_bytes;
+
+    for (int part = 0; part < PP_STATE_PARTS; part++) {
+        const struct pp_range all = pp_state_summed(state, (enum pp_state_part)part);
+
+        if (all.from < all.until)
+            k->zero(stream, (size_t)(all.until - all.from) * each,
+                    pp_state_gradient(state, k, all.from));
+    }
+}
+
+void pp_state_step(const struct pp_kernels *k, void *stream, const struct pp_stage *stage,
+                   const struct pp_state *state, const struct pp_recipe *recipe,
+                   const struct pp_adamw_step *now)
 {
     const struct pp_adamw adamw = {.beta1 = recipe->beta1,
                                    .beta2 = recipe->beta2,
@@ -88,13 +102,21 @@ void pp_state_update(const struct pp_kernels *k, void *stream, const struct pp_s
     for (int part = 0; part < PP_STATE_PARTS; part++) {
         const struct pp_range share = pp_state_share(state, (enum pp_state_part)part);
 
-        if (share.from < share.until) {
-            const struct pp_flat flat = flat_of(stage, k, state, share);
-            k->adamw(stream, &flat, &adamw, now, pp_state_weight(state, k, flat.from),
-                     pp_state_in_share(state, k, state->master, flat.from),
-                     pp_state_in_share(state, k, state->m, flat.from),
-                     pp_state_in_share(state, k, state->v, flat.from));
-        }
-        zero_rest(k, stream, stage, state, (enum pp_state_part)part);
+        if (share.from >= share.until)
+            continue;
+        const struct pp_flat flat = flat_of(stage, k, state, share);
+        k->adamw(stream, &flat, &adamw, now, pp_state_weight(state, k, flat.from),
+                 pp_state_in_share(state, k, state->master, flat.from),
+                 pp_state_in_share(state, k, state->m, flat.from),
+                 pp_state_in_share(state, k, state->v, flat.from));
     }
+}
+
+void pp_state_update(const struct pp_kernels *k, void *stream, const struct pp_stage *stage,
+                     const struct pp_state *state, const struct pp_recipe *recipe,
+                     const struct pp_adamw_step *now)
+{
+    pp_state_step(k, stream, stage, state, recipe, now);
+    for (int part = 0; part < PP_STATE_PARTS; part++)
+        zero_rest(k, stream, stage, state, (enum pp_state_part)part);
 }

@@ -106,6 +106,9 @@ struct pp_state pp_state_with(const struct pp_state *state, void *gradients);
 /* Returns that of an element of the share in `vector`: master, m or v; NULL if that is NULL. */
 void *pp_state_in_share(const struct pp_state *state, const struct pp_kernels *k, void *vector,
                         int64_t element);
+/* Returns `state` with a part of its share: elements `window` of m, v and master. Those of shared
+ * experts follow the others. These vectors are to begin with the window. */
+struct pp_state pp_state_window(const struct pp_state *state, struct pp_range window);
 /* Returns the vectors of `state` after a copy of their memory from `there` to `here`. */
 struct pp_state pp_state_shifted(const struct pp_state *state, const char *there, char *here);
 /* How to reach vectors whose addresses are not of the host's memory, between steps. A zero struct:
@@ -183,8 +186,14 @@ double pp_squares_norm(const double *squares, int layers);
 double pp_recipe_grad_scale(const struct pp_recipe *recipe, double norm);
 /* Fills in all of `now` but grad_scale, for a step counted from 0. */
 void pp_recipe_adamw_step(const struct pp_recipe *recipe, int step, struct pp_adamw_step *now);
-/* Updates the share by one AdamW step and zeroes all gradients. The work reads *now when it runs,
- * so it is the same in every step. */
+/* Zeroes all gradients. */
+void pp_state_clear_gradients(const struct pp_kernels *k, void *stream,
+                              const struct pp_state *state);
+/* Updates the share by one AdamW step and zeroes all gradients; pp_state_step(), those of the
+ * share. The work reads *now when it runs, so it is the same in every step. */
 void pp_state_update(const struct pp_kernels *k, void *stream, const struct pp_stage *stage,
                      const struct pp_state *state, const struct pp_recipe *recipe,
                      const struct pp_adamw_step *now);
+void pp_state_step(const struct pp_kernels *k, void *stream, const struct pp_stage *stage,
+                   const struct pp_state *state, const struct pp_recipe *recipe,
+                   const struct pp_adamw_step *now);

@@ -18,8 +18,10 @@ struct pp_bound_call {
     enum pp_stage_call_kind kind; /* of `run` */
     struct pp_stage_work *works;  /* [count] */
     int count;
-    void *cleared; /* gradients or figures to zero before the call; NULL: none */
-    size_t cleared_bytes;
+    struct pp_cleared { /* gradients or figures to zero before the call; NULL: none */
+        void *memory;
+        size_t bytes;
+    } cleared[2];
     struct pp_probe part, probe;       /* of one granule; of all granules of the last call */
     struct pp_group_segment *segments; /* [segment_count] see group.c; NULL without a group */
     int segment_count, first_segment;  /* the latter: among those of its worker's list */
@@ -34,6 +36,8 @@ struct pp_chunk {
     struct pp_state state;  /* where classes live; addresses in a file may not be accessed */
     struct pp_state staged; /* in `on_host` of the worker's staging, see there */
     void *updated; /* its parameters while U updates them, if they live elsewhere; else NULL */
+    struct pp_state by_host, by_device; /* parts of its share, as the host or device updates them */
+    bool is_changed; /* the host's copy of its weights may not be used: see exec/copy/updates.c */
     /* its gradients of a part, or its share of them, count in the norm */
     bool owns_squares[PP_STATE_PARTS];
 };

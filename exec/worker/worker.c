@@ -207,8 +207,9 @@ void pp_probe_add(struct pp_bound_call *call, int work)
 
 void pp_call_begin(const struct pp_kernels *k, void *stream, struct pp_bound_call *call)
 {
-    if (call->cleared)
-        k->zero(stream, call->cleared_bytes, call->cleared);
+    for (size_t i = 0; i < PP_COUNT(call->cleared); i++)
+        if (call->cleared[i].memory)
+            k->zero(stream, call->cleared[i].bytes, call->cleared[i].memory);
     call->part.timing_count = 0;
 }
 
@@ -223,24 +224,13 @@ static void run_call(const struct pp_kernels *k, void *stream, void *argument)
     }
 }
 
-static void run_update(const struct pp_kernels *k, void *stream, void *argument)
-{
-    const struct pp_chunk *chunk = argument;
-    struct pp_worker *w = chunk->worker;
-    const struct pp_machine *m = w->machine;
-    const struct pp_state state = pp_chunk_updated(chunk);
-
-    if (!m->has_failed)
-        pp_state_update(k, stream, chunk->stage, &state, m->options.recipe, m->adamw);
-}
-
 struct pp_worker_launch pp_launch_of(const struct pp_worker *w, int i)
 {
     struct pp_machine *m = w->machine;
     const struct pp_program *p = m->p;
 
     if (p->kind[i] == PP_U)
-        return (struct pp_worker_launch){run_update,
+        return (struct pp_worker_launch){pp_update_run,
                                          &w->chunks[p->pipe[i] * m->stages + p->stage[i]]};
     return (struct pp_worker_launch){run_call, &m->calls[pp_row(w, i)]};
 }
@@ -259,6 +249,7 @@ int pp_worker_launch(struct pp_worker *w, bool on_weights, int id, struct pp_wor
 
 void pp_worker_issue(struct pp_worker *w, int i)
 {
+    pp_update_run_first(w, pp_stream_of(w, i), i);
     w->machine->launch_of[pp_row(w, i)] = pp_worker_launch(
         w, pp_weight_stream_has(w->machine->p, i), pp_graph_id(w, i), pp_launch_of(w, i));
     record_op(w, i);

@@ -172,10 +172,18 @@ int64_t pp_machine_now_ns(const struct pp_machine *m);
 /* Buffer of an instruction's slot; of its whole parameters or gradients, NULL if it has none. */
 void *pp_worker_buffer(const struct pp_worker *w, int instruction);
 void *pp_worker_whole(const struct pp_worker *w, enum pp_whole_class what, int instruction);
-/* State of a chunk as U finds it. */
+/* Is true if the host updates on a stream of its own. Gradients then stay until the next step. */
+static inline bool pp_update_is_early(const struct pp_machine *m)
+{
+    return pp_state_has_host_stream(&m->p->state.spec);
+}
+/* State of a chunk as U finds it: with the part of the share that U updates. */
 static inline struct pp_state pp_chunk_updated(const struct pp_chunk *chunk)
 {
-    struct pp_state state = chunk->state;
+    const struct pp_machine *m = chunk->worker->machine;
+    struct pp_state state = !m->p->state.spec.is_cpu_update ? chunk->state
+                            : pp_update_is_early(m)         ? chunk->by_device
+                                                            : chunk->by_host;
 
     state.weights = chunk->updated ? chunk->updated : state.weights;
     return state;
@@ -207,6 +215,14 @@ int pp_bar_graph_id(const struct pp_worker *w);
 int pp_list_length(const struct pp_worker *w);
 int pp_place_of(const struct pp_worker *w, int instruction);
 int pp_graph_id(const struct pp_worker *w, int i);
+
+/* ---- update.c -------------------------------------------------------------------------------- */
+/* Work of an U, on the chunk: what the device updates, or with kernels that the host may call, all
+ * of it. Work of a MOVE.update, on the chunk: what the host updates. */
+void pp_update_run(const struct pp_kernels *k, void *stream, void *chunk);
+void pp_update_run_host(const struct pp_kernels *k, void *stream, void *chunk);
+/* Before instruction i: the host's part of an U, if kernels of the device cannot do it. */
+void pp_update_run_first(const struct pp_worker *w, pp_stream_id stream, int instruction);
 
 /* ---- stall.c, watchdog.c --------------------------------------------------------------------- */
 /* Append the current instruction of a worker; waiting workers without `dead` (NULL = none) and

@@ -96,6 +96,7 @@ static struct pp_lower_options options_of(struct pp_arena *arena, const struct p
         .has_clip = b->wishes.has_clip,
         .has_whole_updates = b->wishes.has_whole_updates,
         .reads_params = b->wishes.reads_params,
+        .ties_at_bar = b->wishes.ties_at_bar,
         .state = b->state,
         .units = units_of(arena, b),
         .buckets = has_sync ? b->buckets : NULL,

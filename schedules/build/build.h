@@ -15,6 +15,7 @@ struct pp_build_wishes {
     enum pp_grad_sync grad_sync;
     bool has_clip;
     bool has_whole_updates, reads_params;
+    bool ties_at_bar;
     struct pp_again_words again;
 };
 

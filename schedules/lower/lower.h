@@ -34,8 +34,9 @@ struct pp_lower_options {
     const int *buckets; /* [stage]: buckets of its sum, 1 to PP_MAX_BUCKETS; NULL = all 1 */
     int update_every;   /* asynchronous: micro-batches of a chunk between two of its sums and
                          * updates. 0 = once, at the end */
-    bool has_tied;   /* embedding and head share weights on different ranks: insert the tied AR */
-    bool joins_tied; /* also on one rank, whose copies have different shares of both */
+    bool has_tied;    /* embedding and head share weights on different ranks: insert the tied AR */
+    bool joins_tied;  /* also on one rank, whose copies have different shares of both */
+    bool ties_at_bar; /* weights shared on one rank: without such a sum it is made at the BAR */
     const double
         *recompute_frac; /* [stage]; > 0: insert R before the stage's backward; NULL = none */
     struct pp_again_words again; /* when R runs, and where it is left out */

@@ -118,6 +118,15 @@ static int whole_at(const struct pp_op *ops, int count, int at)
     return whole;
 }
 
+/* Is true for a stage whose gradients are complete at the BAR before updates only. */
+static bool is_tied_at_bar(const struct pp_lowering *l, int stage)
+{
+    const int last = l->head->stages - 1;
+
+    return l->options->ties_at_bar && last > 0 && (stage == 0 || stage == last) &&
+           !pp_lists_any(l->lists, pp_op_is_tied);
+}
+
 /* Places of the moves of the update at `at`. */
 struct places {
     int ready;  /* gradients, or buffers of state */
@@ -126,11 +135,14 @@ struct places {
     int free;   /* copies of it up */
 };
 
-static struct places places_of(const struct pp_state_spec *state, const struct pp_op *ops,
-                               int count, int at)
+static struct places places_of(const struct pp_lowering *l, const struct pp_op *ops, int count,
+                               int at)
 {
+    const struct pp_state_spec *state = &l->options->state;
     const bool has_stream = pp_state_has_host_stream(state);
-    struct places p = {.ready = ready_at(ops, count, at, state->is_cpu_update),
+    struct places p = {.ready = is_tied_at_bar(l, ops[at].stage)
+                                    ? at
+                                    : ready_at(ops, count, at, state->is_cpu_update),
                        .needed = needed_at(ops, count, at, PP_STATE_PARAMS)};
 
     p.begun = !has_stream ? at + 1 : state->has_early_update ? p.ready : at;
@@ -144,7 +156,7 @@ static void move_update(const struct pp_lowering *l, const struct pp_op *ops, in
 {
     const struct pp_state_spec *state = &l->options->state;
     const bool has_stream = pp_state_has_host_stream(state);
-    const struct places p = places_of(state, ops, count, at);
+    const struct places p = places_of(l, ops, count, at);
     const int stored = needed_at(ops, count, at, PP_STATE_OPTIMIZER),
               gone = has_stream ? needed_at(ops, count, at, PP_STATE_GRADS) : at;
     const struct {

@@ -108,6 +108,11 @@ static void set_homes(const struct exec_case *c, struct pp_state_spec *state)
     state->home[PP_STATE_ACTIVATIONS] = c->saved_home;
     state->moved_frac[PP_STATE_ACTIVATIONS] = c->saved_share;
     state->is_summed_on_device = state->home[PP_STATE_GRADS] && !c->sums_on_host;
+    state->moved_frac[PP_STATE_OPTIMIZER] = c->moved_optimizer;
+    state->is_cpu_update = c->is_cpu_update;
+    state->has_early_update = c->is_early;
+    state->update_bucket_params = c->bucket;
+    state->update_buckets = c->bucket_count;
     state->cached = c->cached;
     state->evict = c->evict;
 }
@@ -155,6 +160,7 @@ static enum pp_status make_program(struct pp_arena *arena, const struct exec_cas
         .has_optimizer = true,
         .has_clip = true,
         .has_whole_updates = true,
+        .ties_at_bar = !c->is_untied,
         .reads_params = kernels->element_bytes == kernels->gradient_bytes,
         .has_tied = !c->is_untied,
         .joins_tied = c->zero > 1 || sharers > 0 || pp_state_is_away(&state, PP_STATE_GRADS),

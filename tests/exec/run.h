@@ -33,6 +33,10 @@ struct exec_case {
     const struct pp_transport *transport; /* NULL = local */
     bool has_weight_stream;               /* W on streams of their own */
     enum pp_tier homes[PP_STATE_SHARDED]; /* of parameters, gradients, optimizer state */
+    double moved_optimizer;               /* share of optimizer state that moves; 0 = all */
+    bool is_cpu_update, is_early;         /* by the host, at the end or on its own stream */
+    double bucket;                        /* parameters of a bucket of it; 0 = many */
+    int bucket_count;                     /* buckets that have room; 0 = as usual */
     bool sums_on_host;                    /* gradients elsewhere are added up by the host */
     int cached;                           /* units of parameters that stay; 0 = 1 */
     enum pp_evict evict;

@@ -1,0 +1,24 @@
+/* exec/program/updates.h — where an update finds the vectors of a chunk's optimizer state, of which
+ * a first share may live on another tier. Elements count from the begin of a moment, as laid out in
+ * a state (exec/state/state.h). */
+#pragma once
+
+#include "core/cost/state.h"
+#include "exec/state/state.h"
+#include "exec/tiers/tiers.h"
+
+#include <stdint.h>
+
+enum { PP_MOMENTS = 3 }; /* m, v, master */
+
+struct pp_update_layout {
+    int64_t elements; /* of a moment */
+    int64_t moved;    /* the first of them live on the home tier of optimizer state */
+    struct pp_tier_place moved_at[PP_MOMENTS], rest_at[PP_MOMENTS]; /* their first elements */
+    /* Gradients, and updated weights, with which the host updates, in its memory. PP_TIER_DEVICE:
+     * there are none, as these live there, or the device updates. */
+    struct pp_tier_place grads, weights;
+};
+
+/* Returns the elements of a moment that live on another tier: whole units of tensors. */
+int64_t pp_update_moved(const struct pp_state_spec *spec, int64_t elements);

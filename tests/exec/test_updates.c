@@ -1,0 +1,143 @@
+/* Optimizer state on another memory tier changes no bit: losses, norms, weights and gradients of
+ * every executable schedule are those of the run without. Bytes written and copied are those of the
+ * layout and of the costs. */
+#define _GNU_SOURCE /* mkdtemp */
+#include "tests/exec/equal.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct exec_case usual(int ranks, int micro_batches)
+{
+    return (struct exec_case){.shape = {.ranks = ranks, .micro_batches = micro_batches},
+                              .mbs = 1,
+                              .steps = 2,
+                              .clip = 0.5,
+                              .homes[PP_STATE_OPTIMIZER] = PP_TIER_HOST,
+                              .is_cpu_update = true};
+}
+
+static struct exec_case without(const struct exec_case *c)
+{
+    struct exec_case plain = *c;
+
+    memset(plain.homes, 0, sizeof(plain.homes));
+    plain.is_cpu_update = plain.is_early = false;
+    plain.moved_optimizer = plain.bucket = 0;
+    plain.bucket_count = 0;
+    return plain;
+}
+
+static void check_tiers(const struct exec_run *run, const char *name)
+{
+    const struct pp_training_result *r = &run->result;
+
+    cr_assert(r->structural_error_s == 0, "%s: structural error %g s", name, r->structural_error_s);
+    for (int rank = 0; rank < run->program->ranks; rank++) {
+        const struct pp_tier_figures *is = &r->tiers[rank], *predicted = &r->predicted_tiers[rank];
+
+        cr_assert(r->touched_bytes[rank] == (double)r->layout[rank].peak_bytes,
+                  "%s: rank %d touched %.0f bytes, predicted %zu", name, rank,
+                  r->touched_bytes[rank], r->layout[rank].peak_bytes);
+        for (int tier = PP_TIER_HOST; tier < PP_TIERS; tier++)
+            cr_assert_eq(is->written_bytes[tier], predicted->written_bytes[tier],
+                         "%s: rank %d wrote %llu bytes of tier %d, predicted %llu", name, rank,
+                         (unsigned long long)is->written_bytes[tier], tier,
+                         (unsigned long long)predicted->written_bytes[tier]);
+        for (int class = 0; class < PP_STATE_CLASSES; class ++) {
+            cr_assert_eq(is->copied[class].down_bytes, predicted->copied[class].down_bytes,
+                         "%s: rank %d, class %d: %.0f down, predicted %.0f", name, rank, class,
+                         is->copied[class].down_bytes, predicted->copied[class].down_bytes);
+            cr_assert_eq(is->copied[class].up_bytes, predicted->copied[class].up_bytes,
+                         "%s: rank %d, class %d: %.0f up, predicted %.0f", name, rank, class,
+                         is->copied[class].up_bytes, predicted->copied[class].up_bytes);
+        }
+    }
+}
+
+/* Compares with the same case without tiers. Returns 0 for one that is refused. */
+static int run_both(const struct exec_case *c)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const struct exec_case plain = without(c);
+    struct exec_run run[2];
+    const char *name = exec_case_text(arena, c);
+    const size_t bytes = sizeof(double) * (size_t)c->steps;
+
+    if (!exec_run(arena, &plain, &run[0]))
+        return 0;
+    cr_assert(exec_run(arena, c, &run[1]), "%s", name);
+    const struct pp_training_result *a = &run[0].result, *b = &run[1].result;
+    cr_assert_arr_eq(a->losses, b->losses, bytes, "%s", name);
+    cr_assert_arr_eq(a->grad_norms, b->grad_norms, bytes, "%s", name);
+    cr_assert_eq(a->gradients.differing, b->gradients.differing, "%s", name);
+    cr_assert_eq(a->weights.differing, b->weights.differing, "%s", name);
+    cr_assert_eq(a->weights.max_abs, b->weights.max_abs, "%s", name);
+    check_tiers(&run[1], name);
+    return 1;
+}
+
+/* ---- every schedule -------------------------------------------------------------------------- */
+
+Test(updates, every_schedule)
+{
+    struct exec_case c = usual(4, 4);
+
+    cr_assert_geq(each_schedule(&c, run_both), 19);
+}
+
+Test(updates, every_schedule_with_shares_of_the_optimizer_state)
+{
+    struct exec_case c = usual(2, 4);
+
+    c.replicas = 2;
+    c.zero = 1;
+    c.is_bf16 = true;
+    cr_assert_geq(each_schedule(&c, run_both), 19);
+}
+
+/* The device runs work in any order that events allow. */
+Test(updates, every_schedule_on_a_device_in_any_order)
+{
+    struct exec_case c = usual(2, 4);
+
+    c.backend = &pp_backend_fake;
+    cr_assert_geq(each_schedule(&c, run_both), 19);
+}
+
+/* ---- variants -------------------------------------------------------------------------------- */
+
+static const struct exec_case variants[] = {
+    EXEC_CASE("1f1b", 2, 4, .is_exact = true),
+    EXEC_CASE("chimera", 2, 4, .is_exact = true, .is_bf16 = true),
+    EXEC_CASE("zb-h1", 2, 4, .is_recomputed = true, .has_weight_stream = true,
+              .backend = &pp_backend_fake),
+    EXEC_CASE("seq1f1b", 2, 4, .shape.splits = 4),
+    EXEC_CASE("1f1b", 2, 4, .tp = 2, .is_sequence_parallel = true),
+    EXEC_CASE("zbv", 2, 4, .replicas = 2, .buckets = 3, .grad_sync = PP_SYNC_EAGER),
+    EXEC_CASE("1f1b", 2, 4, .replicas = 2, .zero = 2),
+    EXEC_CASE("interleaved", 2, 4, .shape.chunks = 4, .replicas = 2, .zero = 3),
+    EXEC_CASE("1f1b", 2, 4, .replicas = 2, .transport = &pp_transport_shm, .zero = 1),
+    EXEC_CASE("zbv", 2, 4, .replicas = 2, .transport = &pp_transport_tcp),
+    EXEC_CASE("gpipe", 2, 4, .is_double = true, .saved_home = PP_TIER_HOST),
+    EXEC_CASE("1f1b", 2, 4, .homes = {[PP_STATE_PARAMS] = PP_TIER_HOST}),
+};
+
+Test(updates, variants)
+{
+    for (size_t i = 0; i < PP_COUNT(variants); i++) {
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+        struct exec_case c = variants[i];
+
+        c.mbs = 1;
+        c.steps = 2;
+        c.clip = 0.5;
+        c.seed = i;
+        c.is_cpu_update = true;
+        if (!c.homes[PP_STATE_OPTIMIZER])
+            c.homes[PP_STATE_OPTIMIZER] = PP_TIER_HOST;
+        cr_assert(run_both(&c), "%s", exec_case_text(arena, &c));
+    }
+}
