@@ -1,6 +1,5 @@
 /* Plan of a schedule: shape, blocks, program, stages. */
-#include "exec/program/bits.h"
-#include "exec/program/edges.h"
+#include "exec/program/stages.h"
 #include "exec/resolve/parts.h"
 #include "exec/resolve/what_if.h"
 
@@ -191,60 +190,33 @@ static int blocks_of(const struct pp_exec_plan *plan, int stage)
                         : plan->blocks_per_chunk[stage];
 }
 
-static const struct pp_stage **make_stages(struct pp_arena *arena,
-                                           const struct pp_exec_config *config,
-                                           const struct pp_exec_plan *plan, bool is_rounded)
-{
-    const struct pp_program *p = plan->program;
-    const struct pp_stage **stages =
-        PP_ARRAY(arena, const struct pp_stage *, config->tp * config->expert_replicas * p->stages);
-    int first = 0;
-
-    for (int s = 0; s < p->stages; s++) {
-        const bool is_moved = pp_edges_are_apart(p, s);
-        struct pp_stage_shape shape = {.first_block = first,
-                                       .blocks = blocks_of(plan, s),
-                                       .has_embedding = s == 0,
-                                       .has_head = s == p->stages - 1,
-                                       .has_edge = !is_moved && pp_program_has_edge(p, s),
-                                       .is_moved = is_moved,
-                                       .has_w = pp_program_has_kind(p, PP_W),
-                                       .has_r = pp_program_has_kind(p, PP_R),
-                                       .again = again_of(config, plan, s),
-                                       .act_bits = config->act_bits,
-                                       .is_rounded = is_rounded,
-                                       .rows = plan->batch.mbs / plan->batch.granules,
-                                       .tokens = config->net.seq / plan->batch.splits,
-                                       .splits = plan->batch.splits,
-                                       .tp = config->tp,
-                                       .is_sequence_parallel = config->is_sequence_parallel,
-                                       .tp_split = config->tp_split,
-                                       .etp = config->etp,
-                                       .ep = config->expert_replicas};
-        for (int part = 0; part < config->tp * shape.ep; part++) {
-            shape.tp_index = part / shape.ep;
-            shape.ep_index = part % shape.ep;
-            stages[part * p->stages + s] =
-                pp_stage_create(arena, &config->net, &shape, config->kernels);
-        }
-        first += shape.blocks;
-    }
-    return stages;
-}
-
-static void take_stages(struct pp_arena *arena, const struct pp_exec_config *config,
+static void make_stages(struct pp_arena *arena, const struct pp_exec_config *config,
                         struct pp_exec_plan *plan)
 {
+    const int stages = plan->program->stages;
+    int *blocks = PP_ARRAY(arena, int, stages);
+    struct pp_stage_again *again = PP_ARRAY(arena, struct pp_stage_again, stages);
+    const struct pp_stages_wish wish = {
+        .net = &config->net,
+        .kernels = config->kernels,
+        .batch = &plan->batch,
+        .blocks = blocks,
+        .again = again,
+        .is_exact = config->recipe.is_exact,
+        .shape = {.act_bits = config->act_bits,
+                  .tp = config->tp,
+                  .is_sequence_parallel = config->is_sequence_parallel,
+                  .tp_split = config->tp_split,
+                  .etp = config->etp,
+                  .ep = config->expert_replicas}};
+
+    for (int s = 0; s < stages; s++) {
+        blocks[s] = blocks_of(plan, s);
+        again[s] = again_of(config, plan, s);
+    }
     for (int c = 0; c < plan->chunks; c++)
         plan->empty_chunks += plan->blocks_per_chunk[c] == 0;
-    plan->stages = make_stages(arena, config, plan, false);
-    if (config->act_bits == 0)
-        return;
-    const struct pp_few_bits few = {make_stages(arena, config, plan, false),
-                                    make_stages(arena, config, plan, true),
-                                    config->tp * config->expert_replicas};
-    pp_few_bits_choose(plan->program, &few, &plan->batch, config->kernels, config->recipe.is_exact,
-                       plan->stages);
+    plan->stages = pp_stages_make(arena, plan->program, &wish);
 }
 
 static enum pp_status check_splits(const struct pp_exec_config *config,
@@ -282,7 +254,7 @@ enum pp_status pp_exec_plan_make(struct pp_arena *arena, const struct pp_exec_wi
     plan->batch.micro_batches = p->micro_batches;
     plan->batch.granules = p->granules;
     plan->batch.splits = p->splits;
-    take_stages(arena, config, plan);
+    make_stages(arena, config, plan);
     return pp_exec_plan_costs(arena, wish, config, plan, err);
 }
 

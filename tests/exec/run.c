@@ -1,5 +1,5 @@
 #include "tests/exec/run.h"
-#include "exec/program/bits.h"
+#include "exec/program/stages.h"
 #include "schedules/order/concat.h"
 
 #include "schedules/evaluate/weight_stream.h"
@@ -55,50 +55,28 @@ static struct pp_net net_of(const struct exec_case *c)
                            .rotary.theta = 10000};
 }
 
-static struct pp_stage **make_stages(struct exec_run *run, const struct exec_case *c,
-                                     const struct pp_kernels *kernels, bool is_rounded)
-{
-    const struct pp_program *p = run->program;
-    const int layers = run->training.net.layers, tp = or (c->tp, 1);
-
-    struct pp_stage **stages = PP_ARRAY(run->arena, struct pp_stage *, tp * p->stages);
-    for (int s = 0; s < p->stages; s++) {
-        struct pp_stage_shape shape = {
-            .first_block = layers * s / p->stages,
-            .blocks = layers * (s + 1) / p->stages - layers * s / p->stages,
-            .has_embedding = s == 0,
-            .has_head = s == p->stages - 1,
-            .has_edge = !pp_edges_are_apart(p, s) && pp_program_has_edge(p, s),
-            .is_moved = pp_edges_are_apart(p, s),
-            .has_w = pp_program_has_kind(p, PP_W),
-            .has_r = pp_program_has_kind(p, PP_R),
-            .again = run->again,
-            .act_bits = c->act_bits,
-            .is_rounded = is_rounded,
-            .rows = run->batch.mbs / p->granules,
-            .tokens = run->training.net.seq / p->splits,
-            .splits = p->splits,
-            .tp = tp,
-            .is_sequence_parallel = c->is_sequence_parallel,
-            .tp_split = c->tp_split};
-        for (; shape.tp_index < tp; shape.tp_index++)
-            stages[shape.tp_index * p->stages + s] =
-                pp_stage_create(run->arena, &run->training.net, &shape, kernels);
-    }
-    return stages;
-}
-
-static void take_stages(struct exec_run *run, const struct exec_case *c,
+static void make_stages(struct exec_run *run, const struct exec_case *c,
                         const struct pp_kernels *kernels)
 {
-    run->stages = make_stages(run, c, kernels, false);
-    if (c->act_bits == 0)
-        return;
-    const struct pp_few_bits few = {
-        (const struct pp_stage *const *)make_stages(run, c, kernels, false),
-        (const struct pp_stage *const *)make_stages(run, c, kernels, true), or (c->tp, 1)};
-    pp_few_bits_choose(run->program, &few, &run->batch, kernels, c->is_exact,
-                       (const struct pp_stage **)run->stages);
+    const int layers = run->training.net.layers, stages = run->program->stages;
+    int *blocks = PP_ARRAY(run->arena, int, stages);
+    struct pp_stage_again *again = PP_ARRAY(run->arena, struct pp_stage_again, stages);
+    const struct pp_stages_wish wish = {.net = &run->training.net,
+                                        .kernels = kernels,
+                                        .batch = &run->batch,
+                                        .blocks = blocks,
+                                        .again = again,
+                                        .is_exact = c->is_exact,
+                                        .shape = {.act_bits = c->act_bits,
+                                                  .tp = or (c->tp, 1),
+                                                  .is_sequence_parallel = c->is_sequence_parallel,
+                                                  .tp_split = c->tp_split}};
+
+    for (int s = 0; s < stages; s++) {
+        blocks[s] = layers * (s + 1) / stages - layers * s / stages;
+        again[s] = run->again;
+    }
+    run->stages = (struct pp_stage **)pp_stages_make(run->arena, run->program, &wish);
 }
 
 static void set_homes(const struct exec_case *c, struct pp_state_spec *state)
@@ -217,7 +195,7 @@ enum pp_status exec_run_make(struct pp_arena *arena, const struct exec_case *c,
     run->training.valid = &run->valid;
     run->training.valid_every = 2;
     run->training.valid_steps = 1;
-    take_stages(run, c, kernels);
+    make_stages(run, c, kernels);
     run->training.machine =
         (struct pp_machine_options){.program = run->program,
                                     .stages = (const struct pp_stage *const *)run->stages,
