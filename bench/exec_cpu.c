@@ -180,7 +180,7 @@ static struct pp_span null_span(const struct pp_backend_device *device, pp_strea
 }
 
 /* Threads and memory of the CPU, without computing and without waiting: one thread runs all. */
-static void interpreter(void)
+static struct pp_backend null_backend(void)
 {
     struct pp_backend null = pp_backend_cpu;
 
@@ -188,6 +188,13 @@ static void interpreter(void)
     null.launch = null.host = null_launch;
     null.wait = null_wait;
     null.span = null_span;
+    return null;
+}
+
+static void interpreter(void)
+{
+    const struct pp_backend null = null_backend();
+
     printf("\ninterpreter: nothing is computed; clocks, messages, trace and checks as always\n"
            "  schedule     ranks  micro-batches  instructions   ns each\n");
     for (int i = 0; i < 3; i++) {
@@ -209,6 +216,57 @@ static void interpreter(void)
     }
 }
 
+/* ---- copies between memory tiers --------------------------------------------------------------*/
+
+/* Of a step whose saved activations live on a tier. */
+static struct pp_step_result step_of(struct pp_arena *arena, const char *schedule,
+                                     enum pp_tier tier, const struct pp_backend *backend,
+                                     int *copies)
+{
+    const struct exec_case c = {.schedule = schedule,
+                                .shape = {.ranks = 4, .micro_batches = 64},
+                                .replicas = 1,
+                                .mbs = 1,
+                                .steps = 1,
+                                .layers = 8,
+                                .saved_home = tier};
+    struct exec_run run;
+
+    make(arena, &c, &run);
+    run.training.machine.backend = backend;
+    const struct pp_program *p = run.program;
+    *copies = 0;
+    for (int i = 0; i < p->begin[p->ranks]; i++)
+        *copies += p->kind[i] == PP_COPY;
+    return best_step(arena, &run, 20);
+}
+
+/* What CPU time outside ops grows by, with its waits and events: by the interpreter alone, and
+ * where copies run. Their bytes are moved inside. */
+static void copies(void)
+{
+    const struct pp_backend null = null_backend();
+    const struct pp_backend *const backends[] = {&null, &pp_backend_cpu};
+
+    printf("\ncopies: saved activations on the host, over none; wanted below 10 us a copy\n"
+           "  schedule     copies   interpreter     executor\n");
+    for (int s = 0; s < 3; s++) {
+        const char *const schedule = (const char *[]){"1f1b", "gpipe", "zb-h1"}[s];
+        double us[2];
+        int count, none;
+
+        for (int b = 0; b < 2; b++) {
+            PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+            const struct pp_step_result with = step_of(arena, schedule, PP_TIER_HOST, backends[b],
+                                                       &count),
+                                        without = step_of(arena, schedule, PP_TIER_DEVICE,
+                                                          backends[b], &none);
+            us[b] = 1e6 * (with.outside_s - without.outside_s) / count;
+        }
+        printf("  %-11s  %6d   %8.2f us  %8.2f us\n", schedule, count, us[0], us[1]);
+    }
+}
+
 /* ---- pipeline against loop --------------------------------------------------------------------*/
 
 /* What is held from forward to backward, over all ranks. */
@@ -216,9 +274,9 @@ static double activations_bytes(struct pp_arena *arena, const struct exec_run *r
 {
     const struct pp_machine_options *m = &run->training.machine;
     const struct pp_cuts *cuts = pp_memory_cuts(arena, m->program, m->stages, m->batch);
-    const struct pp_rank_layout *layout =
-        pp_memory_layout(arena, m->program, m->stages, m->kernels, m->recipe->is_exact, cuts,
-                         pp_wholes_find(arena, m->program, m->stages, cuts));
+    const struct pp_rank_layout *layout = pp_memory_layout(
+        arena, m->program, m->stages, m->kernels, m->recipe->is_exact, cuts,
+        pp_wholes_find(arena, m->program, m->stages, cuts), pp_away_find(arena, m->program));
     double bytes = 0;
 
     for (int rank = 0; rank < m->program->ranks; rank++)
@@ -268,6 +326,7 @@ int main(void)
            1e-9 * peak);
     arithmetic(peak);
     interpreter();
+    copies();
     machinery();
     return 0;
 }
