@@ -15,6 +15,7 @@
 #     machinery  four ranks against one: time of the GPU; time of the host for an instruction; CUDA
 #                graphs and a stream for W, with and without
 #     processes  ranks as processes that share the GPU, by each transport there is
+#     tiers      saved activations on the host, under a cap of the device's memory
 #   bench/gpu.sh --call 3
 #     families   small models of the hub: bits of one rank, losses and norms of the CPU
 #     sanitize   kernels under compute-sanitizer, if it is installed
@@ -42,7 +43,7 @@ fail() {
 }
 while [[ ${1:-} = -* ]]; do
     case $1 in
-    -h | --help) exec sed -n '2,42s/^# \{0,1\}//p' "$0" ;;
+    -h | --help) exec sed -n '2,43s/^# \{0,1\}//p' "$0" ;;
     --emulated) kind=emulated limit_s=3600 ;;
     --call | --only | --skip | --limit | --summary)
         [ $# -ge 2 ] || fail 2 "$1 needs a value; try --help"
@@ -78,6 +79,7 @@ table() {
 2 predict 260 bench/gpu/predict.sh
 2 machinery 80 bench/gpu/machinery.sh
 2 processes 90 bench/gpu/processes.sh
+2 tiers 100 bench/gpu/tiers.sh
 3 families 110 bench/gpu/families.sh
 3 sanitize 90 bench/gpu/sanitize.sh
 3 profile 110 bench/gpu/profile.sh

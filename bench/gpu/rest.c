@@ -167,6 +167,21 @@ static void call_squares(void *context)
     k->squares(&b->rig->stream, &flat, b->blocks);
 }
 
+/* Activations at rest in 8 bits. Bytes are those of a copy, which it is compared with. */
+static void call_quantise(void *context)
+{
+    const struct block *b = context;
+
+    k->quantise(&b->rig->stream, 8, (int64_t)b->rows * b->width, b->x, b->y);
+}
+
+static void call_restore(void *context)
+{
+    const struct block *b = context;
+
+    k->restore(&b->rig->stream, 8, (int64_t)b->rows * b->width, b->y, b->dx);
+}
+
 /* Attention is over the keys that causality leaves. */
 void report_rest(struct block *b)
 {
@@ -185,4 +200,6 @@ void report_rest(struct block *b)
     report(b, "embedding dW", 0, T * size + 2 * G * embedded, call_embed_backward, b);
     report(b, "adamw of a block", 0, (8 * G + T) * weights, call_adamw, b);
     report(b, "squares of a block", 0, G * weights, call_squares, b);
+    report(b, "quantise 8 bits", 0, 2 * T * size, call_quantise, b);
+    report(b, "restore 8 bits", 0, 2 * T * size, call_restore, b);
 }

@@ -51,6 +51,12 @@ bit_equal_ipc_2;>= 1;1;two processes by CUDA-IPC do
 bit_equal_ipc_4;>= 1;1;four processes by CUDA-IPC do
 message_ms_nccl;-;1 ms;a message by NCCL, 6.3 MB
 message_ms_ipc;-;1 ms;a message by CUDA-IPC, 6.3 MB
+tiers_peak_over_cap;<= 1;100 %;block over its cap, activations on the host
+tiers_step_over_without;-;1 x;step of it over the step without
+tiers_hidden_frac;-;100 %;its copies' time that arithmetic hides
+tiers_copied_bytes_per_s;-;1e-9 GB/s;rate of its copies
+quantise_over_copy;>= 0.25;100 %;activations to 8 bits, over a copy
+restore_over_copy;>= 0.25;100 %;and back
 sanitizer_errors;<= 0;1;programs compute-sanitizer complains about
 copied_bytes_per_s;-;1e-9 GB/s;memory, read and written by a copy
 multiplied_flops_per_s;-;1e-12 TF/s;cuBLASLt, bf16, 8192 x 8192 x 8192
