@@ -3,6 +3,7 @@
  * more than with full activations. The gap to those is small, and falls with more bits. */
 #include "core/cost/recompute.h"
 #include "core/random.h"
+#include "exec/program/stages.h"
 #include "exec/report/report.h"
 #include "tests/exec/equal.h"
 
@@ -168,4 +169,38 @@ Test(act_bits, more_bits_are_nearer_and_eight_train_alike)
         cr_assert_lt(fabs(run.result.losses[k] / run.result.plain_losses[k] - 1), 0.01,
                      "step %d: %g, not %g", k + 1, run.result.losses[k],
                      run.result.plain_losses[k]);
+}
+
+/* ---- rounding -------------------------------------------------------------------------------- */
+
+/* A head alone has its input and a norm of it, of which bf16 in 8 bits frees less than a half. With
+ * a micro-batch in flight that is less than what its backward has in full. With four it is more. */
+Test(act_bits, a_stage_rounds_where_packing_takes_more)
+{
+    static const struct {
+        const char *schedule;
+        bool is_rounded;
+    } cases[] = {{"1f1b", true}, {"gpipe", false}};
+    static const int blocks[] = {0, 1, 1, 0};
+    const struct pp_stage_again again[4] = {{0}};
+
+    for (size_t i = 0; i < PP_COUNT(cases); i++) {
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+        const struct exec_case c = EXEC_CASE(cases[i].schedule, 4, 4, .mbs = 4, .layers = 2,
+                                             .hidden = 128, .seq = 64, .vocab = 256, .steps = 1);
+        struct exec_run run;
+        struct pp_error err;
+
+        cr_assert_eq(exec_run_make(arena, &c, &run, &err), PP_OK);
+        const struct pp_stages_wish wish = {.net = &run.training.net,
+                                            .kernels = &pp_kernels_bf16,
+                                            .batch = &run.batch,
+                                            .blocks = blocks,
+                                            .again = again,
+                                            .shape = {.act_bits = 8}};
+        const struct pp_stage **stages = pp_stages_make(arena, run.program, &wish);
+        for (int s = 1; s < 4; s++)
+            cr_assert_eq(stages[s]->shape.is_rounded, s == 3 && cases[i].is_rounded, "%s: stage %d",
+                         c.schedule, s);
+    }
 }

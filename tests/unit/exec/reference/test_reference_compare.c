@@ -86,6 +86,7 @@ Test(compare, finds_tensors_by_id_and_names_the_worst)
         elements += pp_reference_stage(reference, 0)->params[p].count;
     cr_assert_eq(d.elements, elements);
     cr_assert(d.differing == 0 && d.max_abs == 0 && d.worst == NULL && d.squares == 0);
+    cr_assert(d.own_squares > 0 && d.own_squares == d.reference_squares);
 
     const struct pp_param *first = &stages[1]->params[0], *last = &stages[1]->params[1];
     state[1].fixed[first->offset + 1] += 3;
