@@ -77,6 +77,10 @@ static void add_share(const struct pp_worker *w, bool is_gradient, struct pp_bou
                         : chunk->state.fixed ? sizeof(int64_t)
                                              : k->gradient_bytes;
 
+    struct pp_state on_device = chunk->state;
+
+    if (!is_gradient && chunk->updated)
+        on_device.weights = chunk->updated;
     copy->tier = PP_TIER_HOST;
     copy->run = pp_copy_run;
     for (int part = 0; part < PP_STATE_PARTS; part++) {
@@ -86,7 +90,7 @@ static void add_share(const struct pp_worker *w, bool is_gradient, struct pp_bou
 
         if (elements_of(share) > 0)
             pp_copy_add(m->arena, copy,
-                        (struct pp_copy_piece){.device = at(&chunk->state, k, share.from),
+                        (struct pp_copy_piece){.device = at(&on_device, k, share.from),
                                                .away = at(&chunk->by_host, k, share.from),
                                                .bytes = elements_of(share) * each});
     }

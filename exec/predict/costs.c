@@ -262,6 +262,16 @@ static void add_copies(const struct builder *b)
     }
 }
 
+/* Elements of a stage's parameters that go home: what the host updates is there. */
+static double leaving_elements(const struct builder *b, int stage)
+{
+    const int64_t all = b->stages[stage]->elements;
+
+    return (double)(pp_state_is_updated_at_home(&b->p->state.spec)
+                        ? all - pp_update_moved(&b->p->state.spec, all)
+                        : all);
+}
+
 /* Parameters of a chunk, from their home or to it. */
 static void add_loads(const struct builder *b)
 {
@@ -273,7 +283,9 @@ static void add_loads(const struct builder *b)
 
         for (int s = 0; s < b->p->stages; s++)
             costs[s] = copy_of(b, home,
-                               (double)b->stages[s]->elements * (double)b->kernels->element_bytes);
+                               (purposes[k] == PP_FOR_HOME ? leaving_elements(b, s)
+                                                           : (double)b->stages[s]->elements) *
+                                   (double)b->kernels->element_bytes);
         b->costs->purpose[purposes[k]] = costs;
     }
 }

@@ -181,11 +181,13 @@ static inline bool pp_update_is_early(const struct pp_machine *m)
 static inline struct pp_state pp_chunk_updated(const struct pp_chunk *chunk)
 {
     const struct pp_machine *m = chunk->worker->machine;
-    struct pp_state state = !m->p->state.spec.is_cpu_update ? chunk->state
-                            : pp_update_is_early(m)         ? chunk->by_device
-                                                            : chunk->by_host;
+    const bool is_cpu_update = m->p->state.spec.is_cpu_update;
+    struct pp_state state = !is_cpu_update          ? chunk->state
+                            : pp_update_is_early(m) ? chunk->by_device
+                                                    : chunk->by_host;
 
-    state.weights = chunk->updated ? chunk->updated : state.weights;
+    if (chunk->updated && (!is_cpu_update || pp_update_is_early(m)))
+        state.weights = chunk->updated;
     return state;
 }
 /* Where a chunk's gradients are complete on the device: in its state. If they live on another tier,
