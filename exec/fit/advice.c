@@ -16,8 +16,11 @@ typedef bool apply_fn(struct pp_arena *arena, const struct row *row,
                       const struct pp_state_spec *spec, struct pp_exec_wish *wish);
 struct row {
     apply_fn *apply;
-    enum pp_state_class class; /* of `move` */
+    /* of `move`: class and its home; whether the host updates, and parameters come by layer */
+    enum pp_state_class class;
     enum pp_tier home;
+    bool is_cpu_update, is_by_layer;
+    bool is_lossy; /* it changes the training a little */
 };
 
 static void give(struct pp_given *given)
@@ -39,6 +42,14 @@ static bool move(struct pp_arena *arena, const struct row *row, const struct pp_
         wanted.home[PP_STATE_OPTIMIZER] = row->home;
     wish->offload = (char *)pp_offload_print(arena, &wanted);
     give(&wish->given.offload);
+    if (row->is_cpu_update && !wish->cpu_optimizer) {
+        wish->cpu_optimizer = true;
+        give(&wish->given.cpu_optimizer);
+    }
+    if (row->is_by_layer && !wish->given.gather.count) {
+        wish->gather = PP_GATHER_LAYER;
+        give(&wish->given.gather);
+    }
     if (row->home == PP_TIER_NVME && !wish->nvme) {
         wish->nvme = "DIR";
         give(&wish->given.nvme);
@@ -106,10 +117,13 @@ static const struct row ROWS[] = {
     {move, PP_STATE_OPTIMIZER, PP_TIER_HOST},
     {move, PP_STATE_GRADS, PP_TIER_HOST},
     {move, PP_STATE_PARAMS, PP_TIER_HOST},
-    {.apply = quantise},
+    {move, PP_STATE_OPTIMIZER, PP_TIER_HOST, .is_cpu_update = true},
+    {move, PP_STATE_GRADS, PP_TIER_HOST, .is_cpu_update = true},
+    {move, PP_STATE_PARAMS, PP_TIER_HOST, .is_by_layer = true},
+    {.apply = quantise, .is_lossy = true},
     {.apply = recompute},
     {.apply = share},
-    {.apply = halve},
+    {.apply = halve, .is_lossy = true},
     {move, PP_STATE_ACTIVATIONS, PP_TIER_NVME},
     {move, PP_STATE_OPTIMIZER, PP_TIER_NVME},
     {move, PP_STATE_GRADS, PP_TIER_NVME},
@@ -148,6 +162,8 @@ static const char *text_of(const struct search *s, const struct pp_exec_wish *wi
         {&wish->given.act_bits, &old->given.act_bits, " --act-bits 8"},
         {&wish->given.zero, &old->given.zero, " --zero 1"},
         {&wish->given.precision, &old->given.precision, " --precision bf16"},
+        {&wish->given.cpu_optimizer, &old->given.cpu_optimizer, " --cpu-optimizer"},
+        {&wish->given.gather, &old->given.gather, " --gather layer"},
         {&wish->given.nvme, &old->given.nvme, " --nvme DIR"},
     };
 
@@ -203,14 +219,18 @@ static void tell(const struct search *s, const char *separator, const struct tri
                     (double)trial->needs.bytes[s->tier] / MIB);
 }
 
-/* Is true if a class fits on a nearer tier, too. */
-static bool is_far(const struct trial *trials, int count, const struct row *row)
+/* Is true if a class fits by a trial before it, or on a nearer tier: it is told once. So is what
+ * moves more for the same bytes. */
+static bool is_told(const struct trial *trials, int count, enum pp_tier tier, int at)
 {
+    const struct row *row = trials[at].row;
     bool is = false;
 
     for (int i = 0; i < count; i++)
         is |= trials[i].fits && trials[i].row->apply == move &&
-              trials[i].row->class == row->class && trials[i].row->home < row->home;
+              (trials[i].row->class == row->class ||
+               (i < at && trials[i].needs.bytes[tier] == trials[at].needs.bytes[tier])) &&
+              (trials[i].row->home < row->home || (i < at && trials[i].row->home == row->home));
     return is && row->apply == move;
 }
 
@@ -220,19 +240,28 @@ static int tell_alone(const struct search *s, const struct trial *trials, int co
     int told = 0;
 
     for (int i = 0; i < count && told < MOST_TOLD; i++)
-        if (trials[i].fits && !is_far(trials, count, trials[i].row))
+        if (trials[i].fits && !is_told(trials, count, s->tier, i))
             tell(s, told++ ? ", " : "\n  try: ", &trials[i], err);
     return told;
 }
 
+/* Returns the trial that saves most, of those that lose nothing if there are any. */
+static const struct trial *best_of(const struct trial *trials, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (!trials[i].row->is_lossy)
+            return &trials[i];
+    return &trials[0];
+}
+
 /* Adds what saves most until the run fits. A run that fits nowhere is told what is the least. */
-static void tell_together(const struct search *s, const struct trial *first, struct trial *trials,
+static void tell_together(const struct search *s, struct trial *trials, int count,
                           struct pp_error *err)
 {
-    struct trial best = *first;
+    struct trial best = *best_of(trials, count);
 
-    while (!best.fits && try_rows(s, &best, trials) > 0)
-        best = trials[0];
+    while (!best.fits && (count = try_rows(s, &best, trials)) > 0)
+        best = *best_of(trials, count);
     if (best.fits)
         tell(s, "\n  none does alone; try together: ", &best, err);
     else
@@ -257,5 +286,5 @@ void pp_exec_advise(const struct pp_exec_wish *wish, const struct pp_exec_run *r
     if (count == 0)
         pp_error_append(err, "\n  try fewer --layers, a lower --hidden, or a higher --np");
     else if (tell_alone(&s, trials, count, err) == 0)
-        tell_together(&s, &trials[0], trials, err);
+        tell_together(&s, trials, count, err);
 }

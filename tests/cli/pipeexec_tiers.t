@@ -17,6 +17,8 @@ $ pipeexec --schedule gpipe --np 2 --layers 8 --micro-batches 16 --steps 2 --dev
 > none does alone; try together: --
 $ pipeexec --schedule gpipe --np 2 --layers 8 --micro-batches 16 --steps 2 --device-memory 2MB 2>&1 | grep -o 'no options fit'
 > no options fit
+$ pipeexec --np 2 --layers 8 --hidden 256 --seq 32 --mbs 2 --micro-batches 4 --steps 2 --device-memory 36MB 2>&1 | tail -1
+>   try: --offload os=host --cpu-optimizer (33.6 MiB)
 # Host memory; the buffers and checksums of a file count, too. So does the program of --calibrate-on.
 $ pipeexec --schedule gpipe --np 2 --layers 8 --micro-batches 16 --steps 2 --offload a=host --host-memory 100MB
 ! pipeexec: error: rank 1 needs 136.5 MiB of host memory, and --host-memory 100MB allows 95.4 MiB

@@ -81,9 +81,14 @@ static const struct {
     const char *offload;
     enum pp_state_class class;
 } homes[] = {
-    {"a=host", PP_STATE_ACTIVATIONS},     {"a=nvme --nvme .", PP_STATE_ACTIVATIONS},
-    {"a=host:40%", PP_STATE_ACTIVATIONS}, {"p=host", PP_STATE_PARAMS},
+    {"a=host", PP_STATE_ACTIVATIONS},
+    {"a=nvme --nvme .", PP_STATE_ACTIVATIONS},
+    {"a=host:40%", PP_STATE_ACTIVATIONS},
+    {"p=host", PP_STATE_PARAMS},
     {"p=nvme --nvme .", PP_STATE_PARAMS},
+    {"os=host --cpu-optimizer", PP_STATE_GRADS},
+    {"g,os=host --cpu-optimizer", PP_STATE_GRADS},
+    {"p,g,os,a=host --cpu-optimizer", PP_STATE_PARAMS},
 };
 
 /* Schedules that need another shape, or that are only simulated, are left out by their refusal. */
