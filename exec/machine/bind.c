@@ -184,17 +184,17 @@ static void bind_state(struct pp_worker *w, int i, struct pp_stage_work *work)
          *grads = pp_worker_whole(w, PP_WHOLE_GRADS, i);
     const bool is_exact = m->options.recipe->is_exact;
 
+    /* Only what adds to gradients has a buffer for those that live elsewhere. */
+    if (!grads && !pp_state_is_away(&m->p->state.spec, PP_STATE_GRADS))
+        grads = is_exact ? (void *)state->fixed : state->sum;
+
     /* W reads no weights, so it does not have them brought. */
     work->weights = params                                                 ? params
                     : pp_state_is_away(&m->p->state.spec, PP_STATE_PARAMS) ? NULL
                                                                            : state->weights;
     work->grads = (struct pp_grads){.is_exact = is_exact,
-                                    .sum = !grads     ? state->sum
-                                           : is_exact ? NULL
-                                                      : grads,
-                                    .fixed = !grads     ? state->fixed
-                                             : is_exact ? grads
-                                                        : NULL,
+                                    .sum = is_exact ? NULL : grads,
+                                    .fixed = is_exact ? grads : NULL,
                                     .scratch = w->block + (pp_weight_stream_has(m->p, i)
                                                                ? layout->weights_offset
                                                                : layout->tensor_offset),

@@ -36,7 +36,7 @@ static void place_rooms(const struct pp_placing *l, struct pp_update_layout *upd
 
     if (!spec->is_cpu_update)
         return;
-    if (!pp_state_is_away(spec, PP_STATE_GRADS))
+    if (spec->home[PP_STATE_GRADS] != PP_TIER_HOST)
         update->grads = pp_layout_take_at(rank, PP_TIER_HOST, PP_STATE_GRADS, count * each);
     if (!pp_state_is_away(spec, PP_STATE_PARAMS))
         update->weights = pp_layout_take_at(rank, PP_TIER_HOST, PP_STATE_PARAMS,

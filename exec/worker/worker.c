@@ -1,4 +1,4 @@
-/* Helpers of all files of a machine, none of which they call: failure, clocks, launches. */
+/* Helpers of all files of a machine, none of which they call: clocks, launches. */
 #include "exec/worker/worker.h"
 #include "exec/host/host.h"
 #include "schedules/evaluate/op_cost.h"
@@ -6,25 +6,7 @@
 
 #include <time.h>
 
-/* ---- failure --------------------------------------------------------------------------------- */
-
-void pp_machine_fail(struct pp_machine *m, const struct pp_error *err)
-{
-    if (!atomic_flag_test_and_set(&m->is_reported)) {
-        m->error = *err;
-        m->has_failed = true;
-        if (m->remote)
-            m->transport->failed(m);
-    }
-    m->backend->cancel(m->device);
-}
-
-bool pp_machine_try(struct pp_machine *m, enum pp_status status, const struct pp_error *err)
-{
-    if (status != PP_OK)
-        pp_machine_fail(m, err);
-    return status == PP_OK;
-}
+/* ---- processes ------------------------------------------------------------------------------- */
 
 int pp_machine_process(const struct pp_machine *m)
 {

@@ -50,3 +50,36 @@ $ pipesim program --schedule 1f1b --pp 2 --micro-batches 2 --sum device --comput
 $ pipeexec --schedule 1f1b --sum device
 ! pipeexec: error: --sum device has no effect: gradients add up on the device anyway; nearest: --offload g=host,os=host --sum device
 = 2
+
+# pipeexec moves gradients of whole chunks. Their sums come up by default, which rounds as a run
+# without does.
+$ pipeexec --np 2 --offload g=host
+! pipeexec: error: --offload g=host: optimizer state on the device is updated there, which needs gradients there; nearest: --offload g=host,os=host
+= 2
+$ pipeexec --np 2 --offload g=host:40%,os=host --cpu-optimizer
+! pipeexec: error: --offload g=host:40%,os=host: a share of gradients on another tier is only simulated; nearest: g,os=host
+= 2
+$ pipeexec --np 2 --offload g=host,os=host:40% --cpu-optimizer
+! pipeexec: error: --offload g=host,os=host:40%: a share of gradients on another tier is only simulated; nearest: g,os=host
+= 2
+$ pipeexec --np 2 --offload g,os=nvme --cpu-optimizer
+! pipeexec: error: --offload g,os=nvme: the tier nvme needs a folder for its files; add --nvme DIR
+= 2
+$ pipeexec --np 2 --offload g,os=host --cpu-optimizer --weight-grad-stream on --backend fake
+! pipeexec: error: --weight-grad-stream on: gradients leave the device in the order of one compute stream; leave it out, or keep g on the device
+= 2
+$ pipeexec --np 2 --dp 2 --zero 2 --offload g,os=host --cpu-optimizer
+! pipeexec: error: --offload g,os=host: gradients that copies share, or parameters, on another tier are only simulated; nearest: --zero 1, or --offload os=host
+= 2
+$ pipeexec --np 2 --sum host
+! pipeexec: error: --sum host has no effect: gradients add up on the device anyway; give --offload g,os=host
+= 2
+$ pipeexec --np 2 --offload g,os=host --cpu-optimizer --sum drives
+! pipeexec: error: --sum: "drives" is not one of device and host
+= 2
+$ pipeexec --np 2 --precision bf16 --micro-batches 1 --grads-in-params
+! pipeexec: error: --grads-in-params is only simulated: gradients here are summed in fp32, and in the place of bf16 parameters they would be rounded once more; nearest: --offload g,os=host
+= 2
+$ pipeexec --schedule chimera --np 2 --micro-batches 1 --offload g,os=host --cpu-optimizer
+! pipeexec: error: --offload g,os=host: no micro-batch runs stage 0 of pipeline 1, so its gradients never leave the device; nearest: --micro-batches 2
+= 2

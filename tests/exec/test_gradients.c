@@ -12,11 +12,13 @@
 
 static struct exec_case usual(int ranks, int micro_batches)
 {
-    return (struct exec_case){.shape = {.ranks = ranks, .micro_batches = micro_batches},
-                              .mbs = 1,
-                              .steps = 2,
-                              .clip = 0.5,
-                              .homes = {[PP_STATE_GRADS] = PP_TIER_HOST}};
+    return (struct exec_case){
+        .shape = {.ranks = ranks, .micro_batches = micro_batches},
+        .mbs = 1,
+        .steps = 2,
+        .clip = 0.5,
+        .is_cpu_update = true,
+        .homes = {[PP_STATE_GRADS] = PP_TIER_HOST, [PP_STATE_OPTIMIZER] = PP_TIER_HOST}};
 }
 
 /* Bytes of the gradients of a chunk. */
@@ -86,6 +88,7 @@ static int run_both(const struct exec_case *c)
     const size_t bytes = sizeof(double) * (size_t)c->steps;
 
     memset(plain.homes, 0, sizeof(plain.homes));
+    plain.is_cpu_update = false;
     if (!exec_run(arena, &plain, &run[0]))
         return 0;
     cr_assert(exec_run(arena, c, &run[1]), "%s", name);
@@ -140,7 +143,29 @@ Test(gradients, every_schedule_on_a_device_in_any_order)
 
 /* ---- variants -------------------------------------------------------------------------------- */
 
+static char folder[] = "/tmp/test_gradients_XXXXXX";
+
+static void begin(void)
+{
+    cr_assert(mkdtemp(folder));
+}
+
+static void end(void)
+{
+    cr_assert_eq(rmdir(folder), 0, "a file was left over");
+}
+
 static const struct exec_case variants[] = {
+    EXEC_CASE("interleaved", 2, 4, .shape.chunks = 4, .nvme = folder),
+    EXEC_CASE("interleaved", 2, 4, .shape.chunks = 3, .nvme = folder, .is_bf16 = true, .hidden = 32,
+              .backend = &pp_backend_fake),
+    EXEC_CASE("zbv", 2, 4, .nvme = folder, .sums_on_host = true, .is_exact = true),
+    EXEC_CASE("zbv", 2, 4, .nvme = folder, .replicas = 2, .zero = 1,
+              .transport = &pp_transport_shm),
+    EXEC_CASE("zbv", 2, 4, .nvme = folder, .transport = &pp_transport_tcp),
+    EXEC_CASE("interleaved", 2, 4, .shape.chunks = 4, .homes = {PP_TIER_HOST}),
+    EXEC_CASE("seq1f1b", 2, 4, .shape.splits = 2, .homes = {PP_TIER_HOST}, .is_bf16 = true,
+              .saved_home = PP_TIER_HOST),
     EXEC_CASE("interleaved", 2, 4, .shape.chunks = 4, .is_bf16 = true, .hidden = 32),
     EXEC_CASE("interleaved", 2, 4, .shape.chunks = 4, .is_double = true, .gather_buffers = 1),
     EXEC_CASE("interleaved", 2, 4, .shape.chunks = 4, .gather_buffers = 4, .is_recomputed = true),
@@ -160,7 +185,7 @@ static const struct exec_case variants[] = {
     EXEC_CASE("interleaved", 2, 4, .clock = PP_CLOCK_WALL),
 };
 
-Test(gradients, variants)
+Test(gradients, variants, .init = begin, .fini = end)
 {
     for (size_t i = 0; i < PP_COUNT(variants); i++) {
         PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
@@ -170,7 +195,9 @@ Test(gradients, variants)
         c.steps = 2;
         c.clip = c.clip > 0 ? c.clip : 0.5;
         c.seed = i;
-        c.homes[PP_STATE_GRADS] = PP_TIER_HOST;
+        c.is_cpu_update = true;
+        c.homes[PP_STATE_GRADS] = c.nvme ? PP_TIER_NVME : PP_TIER_HOST;
+        c.homes[PP_STATE_OPTIMIZER] = PP_TIER_HOST;
         cr_assert(run_both(&c), "%s", exec_case_text(arena, &c));
     }
 }
@@ -185,7 +212,8 @@ Test(gradients, random_programs)
         PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
         struct exec_case c = random_case(arena, seed);
 
-        c.homes[PP_STATE_GRADS] = PP_TIER_HOST;
+        c.is_cpu_update = true;
+        c.homes[PP_STATE_GRADS] = c.homes[PP_STATE_OPTIMIZER] = PP_TIER_HOST;
         c.gather_buffers = 1 + (int)(seed / 2 % 3);
         c.sums_on_host = seed % 4 == 0;
         c.is_exact = c.sums_on_host;
