@@ -26,22 +26,6 @@ static struct pp_state part_of(const struct pp_worker *w, int place, struct pp_r
     return part;
 }
 
-/* Gives a part weights or gradients of its own, which are as long. */
-static void own_weights(struct pp_state *part, void *weights)
-{
-    part->weights = weights;
-    part->held = part->share;
-    part->experts.held = part->experts.share;
-}
-
-static void own_gradients(struct pp_state *part, void *gradients)
-{
-    part->sum = part->fixed ? NULL : gradients;
-    part->fixed = part->fixed ? gradients : NULL;
-    part->summed = part->share;
-    part->experts.summed = part->experts.share;
-}
-
 void pp_update_find(const struct pp_worker *w, int place)
 {
     const struct pp_update_layout *update = layout_of(w, place);
@@ -53,9 +37,9 @@ void pp_update_find(const struct pp_worker *w, int place)
     chunk->by_device =
         part_of(w, place, (struct pp_range){update->moved, update->elements}, update->rest_at);
     if (update->weights.tier == PP_TIER_HOST)
-        own_weights(&chunk->by_host, pp_tier_at(w, update->weights));
+        pp_state_own_weights(&chunk->by_host, pp_tier_at(w, update->weights));
     if (update->grads.tier == PP_TIER_HOST)
-        own_gradients(&chunk->by_host, pp_tier_at(w, update->grads));
+        pp_state_own_gradients(&chunk->by_host, pp_tier_at(w, update->grads));
     chunk->is_changed = true;
 }
 

@@ -78,7 +78,10 @@ static void add_op(struct operands *o, const struct pp_worker *w, int i)
     const struct pp_state state =
         pp_chunk_updated(&w->chunks[m->p->pipe[i] * m->stages + m->p->stage[i]]);
 
-    for (int part = 0; part < PP_STATE_PARTS && kind == PP_U; part++)
+    /* An update that reads buckets from a file finds none in the cache. */
+    const bool is_read = kind == PP_U && m->layout[w->rank].bucket.elements == 0;
+
+    for (int part = 0; part < PP_STATE_PARTS && is_read; part++)
         add_share(o, m->options.kernels, &state, (enum pp_state_part)part);
     for (int g = 0; g < call->count; g++)
         add_work(o, m->options.kernels, &call->works[g], kind != PP_F && kind != PP_R);

@@ -65,6 +65,7 @@ static void place_states(const struct pp_placing *l, int r, struct pp_rank_layou
         if (p->rank_of[k] == r)
             place_state(l, k, rank);
     }
+    pp_update_place_bucket(l, rank);
 }
 
 /* Begins a buffer that a file fills, or that fills it, without a copy of the host's between. */

@@ -34,6 +34,7 @@ struct pp_rank_layout {
     struct pp_state_piece *pieces;                  /* [piece_count] all of them, by `at` */
     int piece_count;
     struct pp_update_layout *updates; /* [place] */
+    struct pp_update_bucket bucket;   /* of all of them in turn */
     /* [place of exec/program/away.h] what moves, on its tier; what stays of it, on the device */
     struct pp_tier_place *away;
     size_t *here_offset;

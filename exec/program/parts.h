@@ -50,3 +50,5 @@ static inline void pp_layout_note(struct pp_rank_layout *rank, int place, size_t
 /* updates.c: places optimizer state of a place, whose state has these bytes. */
 void pp_update_place(const struct pp_placing *l, struct pp_state_bytes bytes, int place,
                      struct pp_rank_layout *rank);
+/* Places the room of buckets, once all optimizer state has a place. */
+void pp_update_place_bucket(const struct pp_placing *l, struct pp_rank_layout *rank);

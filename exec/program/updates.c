@@ -36,7 +36,7 @@ static void place_rooms(const struct pp_placing *l, struct pp_update_layout *upd
 
     if (!spec->is_cpu_update)
         return;
-    if (spec->home[PP_STATE_GRADS] != PP_TIER_HOST)
+    if (!pp_state_is_away(spec, PP_STATE_GRADS))
         update->grads = pp_layout_take_at(rank, PP_TIER_HOST, PP_STATE_GRADS, count * each);
     if (!pp_state_is_away(spec, PP_STATE_PARAMS))
         update->weights = pp_layout_take_at(rank, PP_TIER_HOST, PP_STATE_PARAMS,
@@ -56,4 +56,44 @@ void pp_update_place(const struct pp_placing *l, struct pp_state_bytes bytes, in
     rank->home[place][PP_STATE_OPTIMIZER] =
         update->moved > 0 ? update->moved_at[0] : update->rest_at[0];
     place_rooms(l, update, rank);
+}
+
+/* Most elements of a bucket, so that its begins are begins of blocks of a file in each type. */
+static int64_t bucket_elements(const struct pp_state_spec *spec)
+{
+    static const double USUAL = 16e6;
+    const int64_t wanted =
+        (int64_t)(spec->update_bucket_params > 0 ? spec->update_bucket_params : USUAL);
+
+    return (wanted + PP_TIER_BLOCK - 1) / PP_TIER_BLOCK * PP_TIER_BLOCK;
+}
+
+void pp_update_place_bucket(const struct pp_placing *l, struct pp_rank_layout *rank)
+{
+    const struct pp_state_spec *spec = &l->p->state.spec;
+    const enum pp_tier *home = spec->home;
+    const bool is_filed = home[PP_STATE_OPTIMIZER] == PP_TIER_NVME;
+    const size_t g = l->kernels->gradient_bytes, t = l->kernels->element_bytes;
+    const size_t each[PP_BUCKET_VECTORS] = {
+        [PP_BUCKET_M] = is_filed ? g : 0,
+        [PP_BUCKET_V] = is_filed ? g : 0,
+        [PP_BUCKET_MASTER] = is_filed && t != g ? g : 0,
+        [PP_BUCKET_WEIGHTS] = home[PP_STATE_PARAMS] == PP_TIER_NVME ? t : 0,
+        [PP_BUCKET_GRADS] = home[PP_STATE_GRADS] != PP_TIER_NVME ? 0
+                            : l->is_exact                        ? sizeof(int64_t)
+                                                                 : g};
+    struct pp_update_bucket *bucket = &rank->bucket;
+    size_t sum = 0;
+
+    for (int v = 0; v < PP_BUCKET_VECTORS; v++)
+        sum += each[v];
+    for (int k = 0; k < l->p->pipelines * l->p->stages && spec->is_cpu_update && sum > 0; k++)
+        if (rank->updates[k].moved > bucket->elements)
+            bucket->elements = rank->updates[k].moved;
+    if (bucket->elements > bucket_elements(spec))
+        bucket->elements = bucket_elements(spec);
+    for (int v = 0; v < PP_BUCKET_VECTORS; v++)
+        if (each[v] > 0 && bucket->elements > 0)
+            bucket->at[v] = pp_layout_take_at(rank, PP_TIER_HOST, PP_STATE_OPTIMIZER,
+                                              (size_t)bucket->elements * each[v]);
 }

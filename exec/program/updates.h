@@ -20,5 +20,20 @@ struct pp_update_layout {
     struct pp_tier_place grads, weights;
 };
 
+/* Room in the host's memory for a bucket of each vector that is in a file while the host updates.
+ */
+enum pp_bucket_vector {
+    PP_BUCKET_M,
+    PP_BUCKET_V,
+    PP_BUCKET_MASTER,
+    PP_BUCKET_WEIGHTS,
+    PP_BUCKET_GRADS,
+    PP_BUCKET_VECTORS
+};
+struct pp_update_bucket {
+    int64_t elements;                           /* 0: there is none */
+    struct pp_tier_place at[PP_BUCKET_VECTORS]; /* PP_TIER_DEVICE: none for this vector */
+};
+
 /* Returns the elements of a moment that live on another tier: whole units of tensors. */
 int64_t pp_update_moved(const struct pp_state_spec *spec, int64_t elements);

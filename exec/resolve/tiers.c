@@ -248,11 +248,6 @@ enum pp_status pp_exec_take_tiers(const struct pp_exec_wish *wish,
     PP_TRY(check_params(wish, state, err));
     PP_TRY(check_grads(wish, state, err));
     PP_TRY(check_simulated(wish, err));
-    if (state->is_cpu_update && state->home[PP_STATE_OPTIMIZER] == PP_TIER_NVME)
-        return pp_error_set(err, PP_EINVAL,
-                            "--offload %s with --cpu-optimizer is only simulated; nearest: "
-                            "--offload os=host",
-                            wish->offload);
     PP_TRY(check_unit(wish, state, err));
     return check_idle(wish, state, err);
 }

@@ -246,6 +246,21 @@ struct pp_state pp_state_window(const struct pp_state *state, struct pp_range wi
     return part;
 }
 
+void pp_state_own_weights(struct pp_state *part, void *weights)
+{
+    part->weights = weights;
+    part->held = part->share;
+    part->experts.held = part->experts.share;
+}
+
+void pp_state_own_gradients(struct pp_state *part, void *gradients)
+{
+    part->sum = part->fixed ? NULL : gradients;
+    part->fixed = part->fixed ? gradients : NULL;
+    part->summed = part->share;
+    part->experts.summed = part->experts.share;
+}
+
 static void *moved(const void *vector, const char *there, char *here)
 {
     return vector ? here + ((const char *)vector - there) : NULL;

@@ -109,6 +109,9 @@ void *pp_state_in_share(const struct pp_state *state, const struct pp_kernels *k
 /* Returns `state` with a part of its share: elements `window` of m, v and master. Those of shared
  * experts follow the others. These vectors are to begin with the window. */
 struct pp_state pp_state_window(const struct pp_state *state, struct pp_range window);
+/* Give a part weights or gradients of its own, which are as long as its share. */
+void pp_state_own_weights(struct pp_state *part, void *weights);
+void pp_state_own_gradients(struct pp_state *part, void *gradients);
 /* Returns the vectors of `state` after a copy of their memory from `there` to `here`. */
 struct pp_state pp_state_shifted(const struct pp_state *state, const char *there, char *here);
 /* How to reach vectors whose addresses are not of the host's memory, between steps. A zero struct:

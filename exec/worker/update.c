@@ -12,45 +12,21 @@ static const struct pp_kernels *host_kernels(const struct pp_machine *m)
                                                                : pp_kernels_fp32(false);
 }
 
-/* Reads a part of the share of gradients that live in a file into the host's room for them. */
-static enum pp_status read_part(const struct pp_chunk *chunk, enum pp_state_part part,
-                                struct pp_error *err)
-{
-    const struct pp_worker *w = chunk->worker;
-    const struct pp_kernels *k = w->machine->options.kernels;
-    const struct pp_range share = pp_state_share(&chunk->by_host, part);
-    const size_t each = chunk->state.fixed ? sizeof(int64_t) : k->gradient_bytes;
-
-    if (share.from >= share.until)
-        return PP_OK;
-    const char *there = pp_state_gradient(&chunk->state, k, share.from);
-    return pp_tier_file_read(w->file, (size_t)(there - w->file_at),
-                             (size_t)(share.until - share.from) * each,
-                             pp_state_gradient(&chunk->by_host, k, share.from), err);
-}
-
-static bool read_gradients(const struct pp_chunk *chunk)
-{
-    struct pp_machine *m = chunk->worker->machine;
-    struct pp_error err = {0};
-    enum pp_status status = PP_OK;
-
-    if (m->p->state.spec.home[PP_STATE_GRADS] != PP_TIER_NVME)
-        return true;
-    for (int part = 0; part < PP_STATE_PARTS && status == PP_OK; part++)
-        status = read_part(chunk, (enum pp_state_part)part, &err);
-    if (status != PP_OK)
-        pp_error_prefix(&err, "step %d, update of stage %d: ", m->step + 1,
-                        (int)(chunk - chunk->worker->chunks) % m->stages);
-    return pp_machine_try(m, status, &err);
-}
-
 static void step(const struct pp_kernels *k, void *stream, const struct pp_chunk *chunk,
                  const struct pp_state *state)
 {
     const struct pp_machine *m = chunk->worker->machine;
 
     pp_state_step(k, stream, chunk->stage, state, m->options.recipe, m->adamw);
+}
+
+/* The host's part, of which some may be in a file. */
+static void step_host(const struct pp_kernels *k, const struct pp_chunk *chunk)
+{
+    if (chunk->worker->machine->layout[chunk->worker->rank].bucket.elements > 0)
+        pp_update_run_file(k, chunk);
+    else
+        step(k, NULL, chunk, &chunk->by_host);
 }
 
 void pp_update_run_host(const struct pp_kernels *k, void *stream, void *argument)
@@ -60,8 +36,8 @@ void pp_update_run_host(const struct pp_kernels *k, void *stream, void *argument
 
     (void)k;
     (void)stream;
-    if (!m->has_failed && read_gradients(chunk))
-        step(host_kernels(m), NULL, chunk, &chunk->by_host);
+    if (!m->has_failed)
+        step_host(host_kernels(m), chunk);
 }
 
 void pp_update_run(const struct pp_kernels *k, void *stream, void *argument)
@@ -75,8 +51,10 @@ void pp_update_run(const struct pp_kernels *k, void *stream, void *argument)
         return;
     if (!spec->is_cpu_update)
         pp_state_update(k, stream, chunk->stage, &updated, m->options.recipe, m->adamw);
-    else if (pp_update_is_early(m) || (k->is_immediate && read_gradients(chunk)))
+    else if (pp_update_is_early(m))
         step(k, stream, chunk, &updated);
+    else if (k->is_immediate)
+        step_host(k, chunk);
     if (spec->is_cpu_update && !pp_update_is_early(m) && !pp_state_is_away(spec, PP_STATE_GRADS))
         pp_state_clear_gradients(k, stream, &chunk->state);
 }

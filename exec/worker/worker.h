@@ -223,6 +223,8 @@ int pp_graph_id(const struct pp_worker *w, int i);
  * of it. Work of a MOVE.update, on the chunk: what the host updates. */
 void pp_update_run(const struct pp_kernels *k, void *stream, void *chunk);
 void pp_update_run_host(const struct pp_kernels *k, void *stream, void *chunk);
+/* update_file.c: the host's part where some of its vectors are in the worker's file. */
+void pp_update_run_file(const struct pp_kernels *k, const struct pp_chunk *chunk);
 /* Before instruction i: the host's part of an U, if kernels of the device cannot do it. */
 void pp_update_run_first(const struct pp_worker *w, pp_stream_id stream, int instruction);
 
