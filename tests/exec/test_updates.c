@@ -141,3 +141,46 @@ Test(updates, variants)
         cr_assert(run_both(&c), "%s", exec_case_text(arena, &c));
     }
 }
+
+/* ---- state in a file ------------------------------------------------------------------------- */
+
+static const struct exec_case filed[] = {
+    EXEC_CASE("1f1b", 2, 4, .is_exact = true),
+    EXEC_CASE("interleaved", 2, 4, .shape.chunks = 2, .is_bf16 = true),
+    EXEC_CASE("1f1b", 2, 2, .replicas = 2, .zero = 1, .is_bf16 = true),
+    EXEC_CASE("bfs", 1, 2, .shape.chunks = 2, .layers = 2, .hidden = 128, .bucket = 1),
+    EXEC_CASE("zbv", 2, 4, .transport = &pp_transport_tcp),
+    EXEC_CASE("zb-h1", 2, 4, .clock = PP_CLOCK_WALL, .transport = &pp_transport_shm),
+    EXEC_CASE("1f1b", 2, 4, .backend = &pp_backend_fake),
+};
+
+static void run_filed(struct exec_case c, const char *folder, unsigned homes)
+{
+    c.mbs = 1;
+    c.steps = 2;
+    c.clip = 0.5;
+    c.is_cpu_update = true;
+    c.nvme = folder;
+    for (int class = 0; class < PP_STATE_SHARDED; class ++)
+        c.homes[class] = homes >> class & 1            ? PP_TIER_NVME
+                         : class == PP_STATE_OPTIMIZER ? PP_TIER_HOST
+                                                       : PP_TIER_DEVICE;
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    cr_assert(run_both(&c), "%s", exec_case_text(arena, &c));
+}
+
+/* The host updates bucket by bucket. Homes are bits of a number: parameters, gradients, state. */
+Test(updates, of_state_in_a_file)
+{
+    static const unsigned HOMES[] = {1U << PP_STATE_OPTIMIZER,
+                                     1U << PP_STATE_OPTIMIZER | 1U << PP_STATE_GRADS, 7,
+                                     1U << PP_STATE_PARAMS};
+    char folder[] = "/tmp/test_updates_XXXXXX";
+
+    cr_assert(mkdtemp(folder));
+    for (size_t i = 0; i < PP_COUNT(filed); i++)
+        for (size_t k = 0; k < PP_COUNT(HOMES); k++)
+            if (filed[i].replicas < 2 || HOMES[k] == HOMES[0])
+                run_filed(filed[i], folder, HOMES[k]);
+    cr_assert_eq(rmdir(folder), 0);
+}
