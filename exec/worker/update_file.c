@@ -1,4 +1,4 @@
-/* Updates of a state that is in a file: the host reads a bucket of each vector into its memory,
+/* Updates of a state that is in a file. The host reads a bucket of each vector into its memory,
  * updates it there, and writes it back. */
 #include "exec/worker/worker.h"
 
