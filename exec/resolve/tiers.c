@@ -146,15 +146,10 @@ static enum pp_status check_auto(const struct pp_exec_wish *wish, const struct p
     return PP_OK;
 }
 
-/* A chunk's parameters are in one place, where the host can update them if it does. */
+/* A chunk's parameters are in one place. */
 static enum pp_status check_params(const struct pp_exec_wish *wish,
                                    const struct pp_state_spec *state, struct pp_error *err)
 {
-    if (state->home[PP_STATE_PARAMS] == PP_TIER_NVME && state->is_cpu_update)
-        return pp_error_set(err, PP_EINVAL,
-                            "--offload %s: an update of the host of parameters on drives is only "
-                            "simulated; nearest: --offload p=host, or no --cpu-optimizer",
-                            wish->offload);
     if (!pp_state_is_away(state, PP_STATE_PARAMS) || pp_state_moved(state, PP_STATE_PARAMS) >= 1)
         return PP_OK;
     return pp_error_set(err, PP_EINVAL,
