@@ -125,6 +125,15 @@ static void walk_compute(struct walk *w, int i)
         adder[false] = i;
 }
 
+/* Gradients leave the device once the last W of their stage has added to them. */
+static void walk_move(struct walk *w, int i)
+{
+    const struct pp_purpose_row *row = &pp_purposes[w->p->purpose[i]];
+
+    if (row->what == PP_STATE_GRADS && row->from == PP_AT_DEVICE)
+        wait_for(w, i, w->adder[w->p->stage[i]][true]);
+}
+
 /* A tied matrix is in two stages. */
 static void walk_sum(struct walk *w, int i)
 {
@@ -156,6 +165,8 @@ static void walk_rank(struct walk *w, int rank)
             walk_compute(w, i);
         else if (is_up(p, i))
             walk_up(w, i);
+        else if (p->kind[i] == PP_MOVE)
+            walk_move(w, i);
         else if (p->kind[i] == PP_AR || p->kind[i] == PP_RS)
             walk_sum(w, i);
         else if (p->kind[i] == PP_BAR)

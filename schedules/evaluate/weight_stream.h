@@ -8,9 +8,9 @@
  *
  *   W            after the I of its cells, and the last B of its stage
  *   F, R         after the last W that reads the slot which they fill; so does COPY.up
- *   B            after the last W of its stage
- *   AR, RS       after the last B and the last W of their stage: posted on the lane of the later
- * one U, BAR       after all W of the stage, of the rank
+ *   B            after the last W of its stage; so does a MOVE of gradients off the device
+ *   AR, RS       after the last B and the last W of their stage, posted on the lane of the later
+ *   U, BAR       after all W of the stage, of the rank
  *
  * A W in an overlapped pair runs on the lane of the pair. */
 #pragma once
