@@ -51,7 +51,7 @@ bit_equal_ipc_2;>= 1;1;two processes by CUDA-IPC do
 bit_equal_ipc_4;>= 1;1;four processes by CUDA-IPC do
 message_ms_nccl;-;1 ms;a message by NCCL, 6.3 MB
 message_ms_ipc;-;1 ms;a message by CUDA-IPC, 6.3 MB
-tiers_peak_over_cap;<= 1;100 %;block over its cap, activations on the host
+tiers_peak_over_cap;<= 1;100 %;block over cap, activations on the host
 tiers_step_over_without;-;1 x;step of it over the step without
 tiers_hidden_frac;-;100 %;its copies' time that arithmetic hides
 tiers_copied_bytes_per_s;-;1e-9 GB/s;rate of its copies

@@ -20,10 +20,16 @@ static void step(const struct pp_kernels *k, void *stream, const struct pp_chunk
     pp_state_step(k, stream, chunk->stage, state, m->options.recipe, m->adamw);
 }
 
-/* The host's part, of which some may be in a file. */
-static void step_host(const struct pp_kernels *k, const struct pp_chunk *chunk)
+/* With the processors of the host: its part, of which some may be in a file. */
+static void update_here(void *argument)
 {
-    if (chunk->worker->machine->layout[chunk->worker->rank].bucket.elements > 0)
+    const struct pp_chunk *chunk = argument;
+    const struct pp_worker *w = chunk->worker;
+    const struct pp_kernels *k = host_kernels(w->machine);
+
+    if (w->machine->has_failed)
+        return;
+    if (w->machine->layout[w->rank].bucket.elements > 0)
         pp_update_run_file(k, chunk);
     else
         step(k, NULL, chunk, &chunk->by_host);
@@ -32,12 +38,11 @@ static void step_host(const struct pp_kernels *k, const struct pp_chunk *chunk)
 void pp_update_run_host(const struct pp_kernels *k, void *stream, void *argument)
 {
     const struct pp_chunk *chunk = argument;
-    const struct pp_machine *m = chunk->worker->machine;
 
-    (void)k;
-    (void)stream;
-    if (!m->has_failed)
-        step_host(host_kernels(m), chunk);
+    if (k->is_immediate)
+        update_here(argument);
+    else
+        chunk->worker->machine->backend->call_host(stream, -1, update_here, argument);
 }
 
 void pp_update_run(const struct pp_kernels *k, void *stream, void *argument)
@@ -53,19 +58,8 @@ void pp_update_run(const struct pp_kernels *k, void *stream, void *argument)
         pp_state_update(k, stream, chunk->stage, &updated, m->options.recipe, m->adamw);
     else if (pp_update_is_early(m))
         step(k, stream, chunk, &updated);
-    else if (k->is_immediate)
-        step_host(k, chunk);
+    else
+        pp_update_run_host(k, stream, argument);
     if (spec->is_cpu_update && !pp_update_is_early(m) && !pp_state_is_away(spec, PP_STATE_GRADS))
         pp_state_clear_gradients(k, stream, &chunk->state);
-}
-
-void pp_update_run_first(const struct pp_worker *w, pp_stream_id stream, int i)
-{
-    const struct pp_machine *m = w->machine;
-    const struct pp_program *p = m->p;
-
-    if (p->kind[i] == PP_U && p->state.spec.is_cpu_update && !pp_update_is_early(m) &&
-        !m->options.kernels->is_immediate)
-        m->backend->host(m->device, stream, pp_update_run_host,
-                         &w->chunks[p->pipe[i] * m->stages + p->stage[i]]);
 }

@@ -231,7 +231,6 @@ int pp_worker_launch(struct pp_worker *w, bool on_weights, int id, struct pp_wor
 
 void pp_worker_issue(struct pp_worker *w, int i)
 {
-    pp_update_run_first(w, pp_stream_of(w, i), i);
     w->machine->launch_of[pp_row(w, i)] = pp_worker_launch(
         w, pp_weight_stream_has(w->machine->p, i), pp_graph_id(w, i), pp_launch_of(w, i));
     record_op(w, i);

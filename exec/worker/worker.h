@@ -219,14 +219,13 @@ int pp_place_of(const struct pp_worker *w, int instruction);
 int pp_graph_id(const struct pp_worker *w, int i);
 
 /* ---- update.c -------------------------------------------------------------------------------- */
-/* Work of an U, on the chunk: what the device updates, or with kernels that the host may call, all
- * of it. Work of a MOVE.update, on the chunk: what the host updates. */
+/* Work of an U, on the chunk: what the device updates, or all of it. Work of a MOVE.update, on the
+ * chunk: what the host updates. The host does its part in the order of the stream. No
+ * thread waits for it. */
 void pp_update_run(const struct pp_kernels *k, void *stream, void *chunk);
 void pp_update_run_host(const struct pp_kernels *k, void *stream, void *chunk);
 /* update_file.c: the host's part where some of its vectors are in the worker's file. */
 void pp_update_run_file(const struct pp_kernels *k, const struct pp_chunk *chunk);
-/* Before instruction i: the host's part of an U, if kernels of the device cannot do it. */
-void pp_update_run_first(const struct pp_worker *w, pp_stream_id stream, int instruction);
 
 /* ---- stall.c, watchdog.c --------------------------------------------------------------------- */
 /* Append the current instruction of a worker; waiting workers without `dead` (NULL = none) and

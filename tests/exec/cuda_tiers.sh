@@ -21,7 +21,7 @@ mkdir "$folder/nvme"
 while read -r name options; do
     # shellcheck disable=SC2086
     train $options >"$folder/without"
-    for offload in a=host p=host "a=nvme --nvme $folder/nvme" "p=nvme,a=host --nvme $folder/nvme"; do
+    for offload in a=host "a=nvme --nvme $folder/nvme" "p=nvme,a=host --nvme $folder/nvme" "p,g,os=host --cpu-optimizer"; do
         # shellcheck disable=SC2086
         same $options --offload $offload
         report "$name, ${offload%% *}"
