@@ -188,6 +188,21 @@ Test(verify, slots_in_use)
     says(lowered(1, 1, 2), "0F0[0] 0F1 0B0 0B1",
          "test: rank 0 op 2: 0F1 has no buffer slot, as in 0F1[0], but other instructions have: "
          "name the slots of all F, R, SEND, RECV and COPY.up, or none\n");
+    accepts(lowered(1, 1, 2), "0F0[0] 0COPY.down0 (0COPY.down0)WAIT 0F1[0] 0COPY.up0[1] "
+                              "(0COPY.up0)WAIT 0B0 0B1");
+    says(lowered(1, 1, 2),
+         "0F0[0] 0COPY.down0 0F1[0] (0COPY.down0)WAIT 0COPY.up0[1] (0COPY.up0)WAIT 0B0 0B1",
+         "test: rank 0 op 3: 0F1[0] overwrites the buffer of 0F0[0] (rank 0 op 1), which is still "
+         "in use\n");
+    says(lowered(1, 1, 2),
+         "0F0[0] 0COPY.down0 (0COPY.down0)WAIT 0F1[0] 0COPY.up0[0] (0COPY.up0)WAIT 0B0 0B1",
+         "test: rank 0 op 5: 0COPY.up0[0] overwrites the buffer of 0F1[0] (rank 0 op 4), which is "
+         "still in use\n");
+    says(lowered(1, 1, 2),
+         "0F0[0] 0COPY.down0 (0COPY.down0)WAIT 0F1[0] 0COPY.up0 (0COPY.up0)WAIT 0B0 0B1",
+         "test: rank 0 op 5: 0COPY.up0 has no buffer slot, as in 0COPY.up0[0], but other "
+         "instructions have: name the slots of all F, R, SEND, RECV and COPY.up, or none\n");
+    accepts(lowered(1, 1, 2), "0F0[0] 0COPY0 0F1[1] (0COPY0)WAIT 0B0 0B1"); /* moves nothing */
     says(lowered(1, 1, 1), "0F0[99] 0B0",
          "test: rank 0 op 1: 0F0[99]: slots are 0 to 17 on a rank of 2 instructions\n");
 }
