@@ -43,7 +43,7 @@ def clean(layout):
 
 def expected(kind, transport, rank, step, folder):
     if kind != "kill":
-        return rf"^pipeexec: error: step ({step}|{step + 1}), op \d+, .*: nvme of rank {rank}( of replica 0)? in {folder.nvme}: {FAULTS[kind]}"
+        return rf"^pipeexec: error: step ({step}|{step + 1}), (op \d+, .*|update of stage \d+): nvme of rank {rank}( of replica 0)? in {folder.nvme}: {FAULTS[kind]}"
     return None if transport == "local" else rf"^pipeexec: error: step ({step}): rank {rank}.* its process \d+ was ended by signal 9"
 
 
