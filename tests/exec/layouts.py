@@ -132,8 +132,12 @@ FEATURES = {  # of a report and its words
     "fake": lambda r, w: r["backend"] == "fake",
     "stream": lambda r, w: r["weight_grad_stream"],
     "bf16": lambda r, w: r["precision"] == "bf16",
-    "activations elsewhere": lambda r, w: "--offload" in w,
-    "activations elsewhere, recompute": lambda r, w: "--offload" in w and recomputes(w),
+    "activations elsewhere": lambda r, w: w.get("--offload", "").startswith("a="),
+    "activations elsewhere, recompute": lambda r, w: w.get("--offload", "").startswith("a=") and recomputes(w),
+    "gradients elsewhere": lambda r, w: "--sum" in w,
+    "gradients elsewhere, copies": lambda r, w: "--sum" in w and r["layout"]["dp"] > 1,
+    "gradients elsewhere, tp": lambda r, w: "--sum" in w and r["layout"]["tp"] > 1,
+    "gradients elsewhere, experts": lambda r, w: "--sum" in w and "--experts" in w,
     "eager": lambda r, w: w.get("--order", "strict") != "strict",
     "tp, dp, zero": lambda r, w: r["layout"]["tp"] > 1 and r["layout"]["dp"] > 1 and r["layout"]["zero"] > 0,
     "tp, experts": lambda r, w: r["layout"]["tp"] > 1 and "--experts" in w,
@@ -259,7 +263,13 @@ def try_one(seed, known_reasons, covered):
         model["--act-bits"] = few.choice(["2", "4", "8"])
     if workers(shared, own) > MOST_WORKERS:
         return None
-    options = words(shared, own, model)
+    grads = random.Random(f"gradients {seed}")
+    flags = []
+    if grads.random() < 0.2 and not IS_CUDA:
+        own["--offload"] = grads.choice(["g,os=host", "g,os=host", "p,g,os=host"])
+        own["--sum"] = grads.choice(["device", "host"])
+        flags = ["--cpu-optimizer"]
+    options = words(shared, own, model) + flags
     command = " ".join(["pipeexec", *WIDTHS, *options, "--steps 3 --exact-grad --check"])
     try:
         code, text, message = train(WIDTHS + options)
