@@ -89,6 +89,7 @@ static const struct {
     {"os=host --cpu-optimizer", PP_STATE_GRADS},
     {"g,os=host --cpu-optimizer", PP_STATE_GRADS},
     {"p,g,os,a=host --cpu-optimizer", PP_STATE_PARAMS},
+    {"p,g,os,a=nvme --nvme . --cpu-optimizer", PP_STATE_PARAMS},
 };
 
 /* Schedules that need another shape, or that are only simulated, are left out by their refusal. */
