@@ -45,6 +45,15 @@ void pp_update_run_host(const struct pp_kernels *k, void *stream, void *argument
         chunk->worker->machine->backend->call_host(stream, -1, update_here, argument);
 }
 
+/* Zeroes a buffer before an update that only writes there: between tensors it has what another
+ * chunk has left. */
+static void clear_buffer(const struct pp_kernels *k, void *stream, const struct pp_chunk *chunk,
+                         const struct pp_state *updated)
+{
+    if (updated->weights == chunk->updated && updated->master)
+        k->zero(stream, (size_t)chunk->stage->elements * k->element_bytes, chunk->updated);
+}
+
 void pp_update_run(const struct pp_kernels *k, void *stream, void *argument)
 {
     const struct pp_chunk *chunk = argument;
@@ -54,6 +63,7 @@ void pp_update_run(const struct pp_kernels *k, void *stream, void *argument)
 
     if (m->has_failed)
         return;
+    clear_buffer(k, stream, chunk, &updated);
     if (!spec->is_cpu_update)
         pp_state_update(k, stream, chunk->stage, &updated, m->options.recipe, m->adamw);
     else if (pp_update_is_early(m))

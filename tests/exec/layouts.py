@@ -69,7 +69,7 @@ MODEL = [  # these and the samples say what is computed, the others where
     ("--clip", [0.5, 1], 0.6),
     ("--seed", [1, 2, 3], 0.5),
 ]
-ELSEWHERE = [("--offload", ["a=host", "a=host", "a=host:40%"], 0.3)]
+ELSEWHERE = [("--offload", ["a=host", "a=host", "a=host:40%", "p=host", "p,a=host"], 0.4)]
 OF_SCHEDULE = {
     "chimera": [("--pipelines", [2, 4], 0.2), ("--concat", ["direct", "doubling", "halving", "halving"], 0.8)],
     "interleaved": [("--group", [2, 3, 4], 0.3), ("--extra-warmup", [1], 0.2), ("--warmup-style", ["lazy"], 0.2)],
@@ -132,8 +132,10 @@ FEATURES = {  # of a report and its words
     "fake": lambda r, w: r["backend"] == "fake",
     "stream": lambda r, w: r["weight_grad_stream"],
     "bf16": lambda r, w: r["precision"] == "bf16",
-    "activations elsewhere": lambda r, w: w.get("--offload", "").startswith("a="),
-    "activations elsewhere, recompute": lambda r, w: w.get("--offload", "").startswith("a=") and recomputes(w),
+    "activations elsewhere": lambda r, w: "a=" in w.get("--offload", ""),
+    "activations elsewhere, recompute": lambda r, w: "a=" in w.get("--offload", "") and recomputes(w),
+    "parameters elsewhere": lambda r, w: w.get("--offload", "").startswith("p"),
+    "parameters elsewhere, zero 1": lambda r, w: w.get("--offload", "").startswith("p") and r["layout"]["zero"] == 1,
     "gradients elsewhere": lambda r, w: "--sum" in w,
     "gradients elsewhere, copies": lambda r, w: "--sum" in w and r["layout"]["dp"] > 1,
     "gradients elsewhere, tp": lambda r, w: "--sum" in w and r["layout"]["tp"] > 1,

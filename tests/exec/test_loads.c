@@ -64,6 +64,8 @@ static void check_tiers(const struct exec_run *run, const char *name)
                          : 0,
                      "%s: rank %d", name, rank);
         cr_assert_eq(r->layout[rank].params_bytes, 0, "%s", name);
+        for (int k = 0; home == PP_TIER_NVME && k < 2; k++) /* a file fills it directly */
+            cr_assert_eq(r->layout[rank].whole_offset[PP_WHOLE_PARAMS][k] % 4096, 0, "%s", name);
         cr_assert_eq(r->layout[rank].away_bytes[home][PP_STATE_PARAMS], chunks_bytes(run, rank),
                      "%s", name);
     }
@@ -177,6 +179,8 @@ static const struct exec_case variants[] = {
     EXEC_CASE("bfs", 2, 4, .shape.chunks = 4, .cached = 4, .is_recomputed = true),
     EXEC_CASE("zb-h1", 2, 4, .is_recomputed = true, .has_weight_stream = true,
               .backend = &pp_backend_fake),
+    EXEC_CASE("interleaved", 2, 4, .shape.chunks = 4, .is_bf16 = true, .has_qk_norm = true,
+              .has_rope = true, .is_gated = true, .hidden = 32, .heads = 4),
     EXEC_CASE("dualpipe", 4, 8, .cached = 2),
     EXEC_CASE("seq1f1b", 2, 4, .shape.splits = 4),
     EXEC_CASE("1f1b", 2, 4, .tp = 2, .is_sequence_parallel = true),
@@ -339,4 +343,53 @@ Test(loads, no_state_stays_on_the_device)
         cr_assert_eq(wholes->count[PP_WHOLE_PARAMS][rank], 2);
         cr_assert_leq(wholes->count[PP_WHOLE_GRADS][rank], 3);
     }
+}
+
+/* Elements of a state between its tensors that are not zero. */
+static int64_t dirty_gaps(const struct pp_stage *stage, const struct pp_state *state,
+                          size_t element_bytes)
+{
+    const char *weights = state->weights;
+    int64_t dirty = 0, from = 0;
+
+    for (int t = 0; t <= stage->tensor_count; t++) {
+        const bool is_last = t == stage->tensor_count;
+        const int64_t until = is_last ? stage->elements : stage->tensors[t].from;
+
+        for (size_t b = (size_t)from * element_bytes; b < (size_t)until * element_bytes; b++)
+            dirty += weights[b] != 0;
+        from = is_last ? until : stage->tensors[t].until;
+    }
+    return dirty;
+}
+
+/* An update in a buffer that other chunks had before leaves nothing of theirs. */
+Test(loads, gaps_between_tensors_stay_zero)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct exec_case c = usual(2, 4);
+    struct exec_run run;
+    struct pp_machine *machine;
+    struct pp_step_result result;
+    struct pp_state state;
+    struct pp_error err = {0};
+
+    c.schedule = "interleaved";
+    c.shape.chunks = 4;
+    c.is_bf16 = c.has_qk_norm = c.has_rope = c.is_gated = true;
+    c.hidden = 40;
+    c.heads = 5;
+    cr_assert_eq(exec_run_make(arena, &c, &run, &err), PP_OK, "%s", err.message);
+    const struct pp_machine_options *options = &run.training.machine;
+    cr_assert_eq(pp_machine_create(arena, options, &machine, &err), PP_OK, "%s", err.message);
+    for (int step = 0; step < 2; step++)
+        cr_assert_eq(pp_machine_step(machine, &run.training.text, step, &result, &err), PP_OK, "%s",
+                     err.message);
+    for (int stage = 0; stage < run.program->stages; stage++) {
+        cr_assert_eq(pp_machine_state(machine, 0, 0, stage, &state, &err), PP_OK, "%s",
+                     err.message);
+        cr_assert_eq(dirty_gaps(run.stages[stage], &state, options->kernels->element_bytes), 0,
+                     "stage %d", stage);
+    }
+    pp_machine_destroy(machine);
 }
