@@ -183,6 +183,9 @@ static const struct exec_case variants[] = {
     EXEC_CASE("interleaved", 2, 4, .transport = &pp_transport_shm, .sums_on_host = true,
               .is_exact = true),
     EXEC_CASE("interleaved", 2, 4, .clock = PP_CLOCK_WALL),
+    EXEC_CASE("zbv", 2, 4, .replicas = 2, .clock = PP_CLOCK_WALL, .is_exact = true),
+    EXEC_CASE("1f1b", 2, 4, .replicas = 2, .clock = PP_CLOCK_WALL, .transport = &pp_transport_tcp),
+    EXEC_CASE("zbv", 2, 4, .replicas = 2, .backend = &pp_backend_fake),
 };
 
 Test(gradients, variants, .init = begin, .fini = end)
