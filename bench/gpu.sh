@@ -15,7 +15,7 @@
 #     machinery  four ranks against one: time of the GPU; time of the host for an instruction; CUDA
 #                graphs and a stream for W, with and without
 #     processes  ranks as processes that share the GPU, by each transport there is
-#     tiers      saved activations on the host, under a cap of the device's memory
+#     tiers      activations, or all state, on the host under a cap of the device's memory
 #   bench/gpu.sh --call 3
 #     families   small models of the hub: bits of one rank, losses and norms of the CPU
 #     sanitize   kernels under compute-sanitizer, if it is installed

@@ -55,6 +55,8 @@ tiers_peak_over_cap;<= 1;100 %;block over cap, activations on the host
 tiers_step_over_without;-;1 x;step of it over the step without
 tiers_hidden_frac;-;100 %;its copies' time that arithmetic hides
 tiers_copied_bytes_per_s;-;1e-9 GB/s;rate of its copies
+tiers_state_over_memory;>= 2;1 x;state of 1558M over its block on the GPU
+tiers_flops_per_s;-;1e-12 TF/s;speed of it, all state on the host
 quantise_over_copy;>= 0.25;100 %;activations to 8 bits, over a copy
 restore_over_copy;>= 0.25;100 %;and back
 sanitizer_errors;<= 0;1;programs compute-sanitizer complains about

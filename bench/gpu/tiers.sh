@@ -3,6 +3,7 @@
 #   - Saved activations on the host, under a cap of four fifths of what the run takes without: its block over the
 #     cap, its step over that of the run without, the rate of the copies, and how much of their time is hidden.
 #     A layer is so wide that its arithmetic takes longer than its copies over PCIe 5.
+#   - GPT-2 1558M under a cap of half its state, all of which is on the host: operations a second.
 set -u
 . bench/gpu/run.sh
 failed=0
@@ -28,5 +29,16 @@ activations() {
     figure tiers_copied_bytes_per_s "$(ratio "$s" "$bytes")"
     figure tiers_hidden_frac "$(ratio "$s" "$(awk -v s="$s" -v w="$waited_s" 'BEGIN { print s - w }')")"
 }
+# A parameter has 18 bytes of state in bf16. The emulated model is nearly all buffers.
+twice() {
+    local parameters=1557611200 cap
+    cap=$((parameters * 18 / 2))
+    [ "$kind" = cuda ] || cap=16000000
+    run_length='--steps 3' run tiers-twice 60 48 1600 25 --np 1 --schedule gpipe --mbs 4 --micro-batches 8 --offload p,g,os=host \
+        --cpu-optimizer --gather layer --recompute full --device-memory "$cap" --device-mode streams || return
+    figure tiers_state_over_memory "$(ratio "$(number predicted_peak_mem_bytes)" $((parameters * 18)))"
+    [ "$run_mfu_frac" = null ] || figure tiers_flops_per_s "$(awk -v m="$run_mfu_frac" -v p="$peak" 'BEGIN { print m * p }')"
+}
 activations || failed=1
+twice || failed=1
 exit $failed

@@ -21,7 +21,8 @@ mkdir "$folder/nvme"
 while read -r name options; do
     # shellcheck disable=SC2086
     train $options >"$folder/without"
-    for offload in a=host "a=nvme --nvme $folder/nvme" "p=nvme,a=host --nvme $folder/nvme" "p,g,os=host --cpu-optimizer"; do
+    for offload in a=host "a=nvme --nvme $folder/nvme" "p=nvme,a=host --nvme $folder/nvme" "p,g,os=host --cpu-optimizer" \
+        "p,g,os=nvme --nvme $folder/nvme --cpu-optimizer"; do
         # shellcheck disable=SC2086
         same $options --offload $offload
         report "$name, ${offload%% *}"
