@@ -49,18 +49,22 @@ static int create(struct pp_arena *arena, const char *dir)
 }
 
 /* Reserves all bytes. A file system that cannot reserve tells of a full disk at a write. */
+static int reserve_bytes(const struct pp_tier_file *file)
+{
+    if (file->bytes == 0 || fallocate(file->fd, 0, 0, (off_t)file->bytes) == 0)
+        return 0;
+    return errno == EOPNOTSUPP && ftruncate(file->fd, (off_t)file->bytes) == 0 ? 0 : errno;
+}
+
+/* Looks at the room first: a file system in memory would take all of it before it fails. */
 static enum pp_status reserve(const struct pp_tier_file *file, struct pp_error *err)
 {
     char needed[PP_UNITS_TEXT_BYTES], has[PP_UNITS_TEXT_BYTES];
     struct statvfs room;
-    int failed = file->bytes > 0 && fallocate(file->fd, 0, 0, (off_t)file->bytes) != 0 ? errno : 0;
-
-    if (failed == EOPNOTSUPP)
-        failed = ftruncate(file->fd, (off_t)file->bytes) == 0 ? 0 : errno;
     const bool is_known = fstatvfs(file->fd, &room) == 0;
     const double free_bytes = is_known ? (double)room.f_bavail * (double)room.f_frsize : 0;
-    if (failed == EFBIG && is_known && (double)file->bytes > free_bytes)
-        failed = ENOSPC;
+    const int failed = is_known && (double)file->bytes > free_bytes ? ENOSPC : reserve_bytes(file);
+
     pp_units_print((double)file->bytes, PP_UNIT_BYTES, needed);
     if (failed == ENOSPC && is_known)
         return pp_error_set(err, PP_EFAIL, "%s needs %s in %s, which has %s free", file->owner,
