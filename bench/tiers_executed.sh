@@ -7,7 +7,7 @@
 set -euo pipefail
 pipeexec=$1 first_loss=$2 folder=$3
 shift 3
-[ $# -gt 0 ] || set -- --model gpt2-xl --schedule bfs --np 1 --vp 48 --seq 64 --mbs 1 --micro-batches 1 --recompute full --steps 1
+[ $# -gt 0 ] || set -- --model gpt2-xl --schedule bfs --np 1 --vp 48 --seq 64 --mbs 1 --micro-batches 1 --recompute full --steps 2
 caps=(--device-memory 3GB --host-memory 1GB)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT

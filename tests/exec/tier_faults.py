@@ -53,9 +53,10 @@ def trial(layout, home, ranks):
     rank, op, step = rng.randrange(ranks), rng.randrange(30), rng.randrange(1, 4)
     name = f"{layout} --offload {home} --transport {transport}, {kind} rank:{rank} op:{op} step:{step}"
     with Folder() as folder:
-        words = command(layout, home, folder.nvme, "--quiet", "--transport", transport, "--steps", STEPS, "--checkpoint", folder.kept,
-                        "--checkpoint-every", "1", "--checkpoint-keep", "9", "--timeout", "60",
+        words = command(layout, home, folder.nvme, "--quiet", "--transport", transport, "--steps", STEPS, "--timeout", "60",
                         "--inject", f"{kind} rank:{rank} op:{op} step:{step}")
+        if kind not in ("short", "eio"):  # a checkpoint that meets one reads once more, and the training goes on
+            words += ["--checkpoint", folder.kept, "--checkpoint-every", "1", "--checkpoint-keep", "9"]
         words += ["--clock", "wall"] if rng.random() < 0.3 else []
         code, out, err, took_s, left = run(words, folder)
         if code == 2 and re.search("copies nothing to the tier nvme|this run has", err):
