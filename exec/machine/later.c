@@ -32,9 +32,10 @@ static void note_durations(struct pp_machine *m, const struct pp_worker *w)
         const size_t at = pp_cell_at(w, i);
         const bool is_run = pp_op_is_compute(m->p->kind[i]) && m->p->aux[i] != PP_FUSED_SECOND;
 
-        m->nominal_ps[at] = !is_run                    ? 0
-                            : m->options.has_durations ? pp_given_ps(m, i)
-                                                       : ps_of(seconds_of(w, i));
+        m->nominal_ps[at] = !is_run ? 0
+                            : m->options.has_durations
+                                ? pp_given_ps(m, i)
+                                : pp_update_ps(w, i, ps_of(seconds_of(w, i)));
         m->duration_ps[at] = pp_slowed_ps(m->nominal_ps[at], speed);
     }
 }

@@ -61,7 +61,7 @@ static void run_alone(struct pp_worker *w, int i, bool is_fused)
     const int64_t spent_ns = pp_machine_now_ns(m) - before_ns;
     pp_core_give(m);
     w->inside_ns += spent_ns;
-    end_compute(w, i, start_ps, spent_ns * 1000);
+    end_compute(w, i, start_ps, pp_update_ps(w, i, spent_ns * 1000));
 }
 
 static bool run_together(struct pp_worker *w, int i, bool is_fused)
@@ -72,7 +72,7 @@ static bool run_together(struct pp_worker *w, int i, bool is_fused)
     memset(w->exchanged_ps, 0, sizeof(w->exchanged_ps));
     if (!pp_group_run(w, i) || (is_fused && !pp_group_run(w, i + 1)))
         return false;
-    end_compute(w, i, start_ps, w->spent_ps);
+    end_compute(w, i, start_ps, pp_update_ps(w, i, w->spent_ps));
     for (int among = 0; among < PP_AMONG && w->machine->exchanged_ps[among]; among++)
         w->machine->exchanged_ps[among][pp_cell_at(w, i)] = w->exchanged_ps[among];
     return true;

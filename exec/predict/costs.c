@@ -323,7 +323,7 @@ struct pp_costs *pp_exec_costs(struct pp_arena *arena, const struct pp_program *
     add_loads(&b);
     if (pp_state_is_away(&program->state.spec, PP_STATE_GRADS))
         add_parts(&b);
-    pp_exec_update_costs(arena, program, stages, kernels, wires, b.cuts, is_exact, costs);
     add_memory(&b);
+    pp_exec_update_costs(arena, program, stages, kernels, wires, b.cuts, is_exact, costs);
     return costs;
 }

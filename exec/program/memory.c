@@ -219,6 +219,7 @@ struct pp_rank_layout *pp_memory_layout(struct pp_arena *arena, const struct pp_
     for (int r = 0; r < program->ranks; r++) {
         place_states(&l, r, &ranks[r]);
         place_wholes(&l, r, &ranks[r]);
+        pp_layout_buckets(&l, r, &ranks[r]);
         pp_layout_slots(&l, r, &ranks[r]);
         pp_layout_away(&l, r, &ranks[r]);
         pp_layout_edges(&l, r, &ranks[r]);

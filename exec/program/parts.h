@@ -47,6 +47,9 @@ static inline void pp_layout_note(struct pp_rank_layout *rank, int place, size_t
             (struct pp_state_piece){rank->state_offset[place] + from, bytes, at};
 }
 
+/* updates.c: places buffers of state that streams through updates, after all states. */
+void pp_layout_buckets(const struct pp_placing *layout, int rank_number,
+                       struct pp_rank_layout *rank);
 /* updates.c: places optimizer state of a place, whose state has these bytes. */
 void pp_update_place(const struct pp_placing *l, struct pp_state_bytes bytes, int place,
                      struct pp_rank_layout *rank);

@@ -9,6 +9,32 @@ int64_t pp_update_moved(const struct pp_state_spec *spec, int64_t elements)
     return moved < elements ? moved : elements;
 }
 
+int64_t pp_update_streamed(const struct pp_state_spec *spec, const struct pp_kernels *kernels,
+                           int64_t moved)
+{
+    enum { USUAL = 16000000 };
+    const double given = spec->update_bucket_params;
+    const int64_t wanted = given > 0 && given < (double)moved ? (int64_t)given : USUAL,
+                  unit = spec->home[PP_STATE_OPTIMIZER] == PP_TIER_NVME
+                             ? PP_TIER_BLOCK / (int64_t)kernels->gradient_bytes
+                             : PP_FLAT_UNIT,
+                  bucket = (wanted + unit - 1) / unit * unit;
+
+    if (spec->is_cpu_update || !pp_state_is_away(spec, PP_STATE_OPTIMIZER))
+        return 0;
+    return bucket < moved ? bucket : moved;
+}
+
+size_t pp_update_element_bytes(const struct pp_state_spec *spec, const struct pp_kernels *kernels,
+                               bool is_exact)
+{
+    const size_t vectors = kernels->element_bytes != kernels->gradient_bytes ? 3 : 2;
+
+    return vectors * kernels->gradient_bytes + (!pp_state_is_away(spec, PP_STATE_GRADS) ? 0
+                                                : is_exact ? sizeof(int64_t)
+                                                           : kernels->gradient_bytes);
+}
+
 /* Places a vector, the v-th: its first share on the home tier, the rest on the device. */
 static void place_moment(const struct pp_placing *l, struct pp_state_bytes bytes, int place, int v,
                          struct pp_rank_layout *rank)
@@ -56,6 +82,48 @@ void pp_update_place(const struct pp_placing *l, struct pp_state_bytes bytes, in
     rank->home[place][PP_STATE_OPTIMIZER] =
         update->moved > 0 ? update->moved_at[0] : update->rest_at[0];
     place_rooms(l, update, rank);
+    update->bucket = pp_update_streamed(&l->p->state.spec, l->kernels, update->moved);
+    if (update->bucket > 0)
+        update->buckets = (int)((update->moved + update->bucket - 1) / update->bucket);
+}
+
+/* Places of a rank whose state streams, in the order of their updates. Returns their number. */
+static int streamed(const struct pp_placing *l, int r, const struct pp_rank_layout *rank,
+                    int *places)
+{
+    const struct pp_program *p = l->p;
+    int count = 0;
+
+    for (int i = p->begin[r]; i < p->begin[r + 1]; i++) {
+        const int place = p->pipe[i] * p->stages + p->stage[i];
+        if (p->kind[i] == PP_U && rank->updates[place].bucket > 0)
+            places[count++] = place;
+    }
+    return count;
+}
+
+void pp_layout_buckets(const struct pp_placing *l, int r, struct pp_rank_layout *rank)
+{
+    enum { USUAL = 3, PAGE = 4096 };
+    const struct pp_state_spec *spec = &l->p->state.spec;
+    int *places = PP_ARRAY(l->arena, int, l->p->pipelines * l->p->stages + 1);
+    const int count = streamed(l, r, rank, places),
+              most = spec->update_buckets > 0 ? spec->update_buckets : USUAL,
+              buffers = count < most ? count : most;
+
+    for (int k = 0; k < buffers; k++) {
+        int64_t elements = 0;
+        rank->block_bytes = (rank->block_bytes + PAGE - 1) / PAGE * PAGE;
+        for (int n = k; n < count; n += buffers) {
+            struct pp_update_layout *update = &rank->updates[places[n]];
+            elements = update->bucket > elements ? update->bucket : elements;
+            update->buffer_at = rank->block_bytes;
+        }
+        const size_t bytes =
+            (size_t)elements * pp_update_element_bytes(spec, l->kernels, l->is_exact);
+        pp_layout_take(rank, bytes);
+        rank->buffers_bytes += bytes;
+    }
 }
 
 /* Most elements of a bucket, so that its begins are begins of blocks of a file in each type. */

@@ -18,6 +18,11 @@ struct pp_update_layout {
     /* Gradients, and updated weights, with which the host updates, in its memory. PP_TIER_DEVICE:
      * there are none, as these live there, or the device updates. */
     struct pp_tier_place grads, weights;
+    /* State that streams through an update of the device. Elements of a bucket, of which the last
+     * may have fewer; 0: nothing streams. Their number, and where the buffer is. */
+    int64_t bucket;
+    int buckets;
+    size_t buffer_at;
 };
 
 /* Room in the host's memory for a bucket of each vector that is in a file while the host updates.
@@ -37,3 +42,10 @@ struct pp_update_bucket {
 
 /* Returns the elements of a moment that live on another tier: whole units of tensors. */
 int64_t pp_update_moved(const struct pp_state_spec *spec, int64_t elements);
+/* Returns the elements of a bucket of `moved`: whole units of tensors, and blocks of a file. 0: the
+ * update streams nothing. */
+int64_t pp_update_streamed(const struct pp_state_spec *spec, const struct pp_kernels *kernels,
+                           int64_t moved);
+/* Returns the bytes of an element of a bucket: moments, and gradients that live elsewhere. */
+size_t pp_update_element_bytes(const struct pp_state_spec *spec, const struct pp_kernels *kernels,
+                               bool is_exact);

@@ -243,6 +243,13 @@ enum pp_status pp_exec_take_tiers(const struct pp_exec_wish *wish,
     PP_TRY(check_params(wish, state, err));
     PP_TRY(check_grads(wish, state, err));
     PP_TRY(check_simulated(wish, err));
+    if (!config->kernels->is_immediate && !state->is_cpu_update &&
+        pp_state_is_away(state, PP_STATE_OPTIMIZER) &&
+        state->home[PP_STATE_OPTIMIZER] == PP_TIER_NVME)
+        return pp_error_set(err, PP_EINVAL,
+                            "--offload %s: no GPU updates optimizer state in a file yet; nearest: "
+                            "--offload os=host",
+                            wish->offload);
     PP_TRY(check_unit(wish, state, err));
     return check_idle(wish, state, err);
 }

@@ -37,7 +37,10 @@ struct pp_chunk {
     struct pp_state staged; /* in `on_host` of the worker's staging, see there */
     void *updated; /* its parameters while U updates them, if they live elsewhere; else NULL */
     struct pp_state by_host, by_device; /* parts of its share, as the host or device updates them */
-    bool is_changed; /* the host's copy of its weights may not be used: see exec/copy/updates.c */
+    struct pp_chunk_bucket *buckets; /* [bucket_count] of state that streams through its update */
+    int bucket_count;
+    int64_t update_ns; /* of its last update, without copies */
+    bool is_changed;   /* the host's copy of its weights may not be used: see exec/copy/updates.c */
     /* its gradients of a part, or its share of them, count in the norm */
     bool owns_squares[PP_STATE_PARTS];
 };
@@ -48,6 +51,7 @@ struct pp_copy_piece {
     size_t offset, bytes;
     bool is_here; /* `away` is on the device, too: what a share leaves there */
 };
+struct pp_chunk_bucket;
 /* A copy between memory tiers, or work of the host: a COPY or MOVE of one worker, see exec/copy. */
 struct pp_bound_copy {
     struct pp_worker *worker;
@@ -62,6 +66,11 @@ struct pp_bound_copy {
     size_t bytes; /* of all pieces that leave the device, or come back */
     int64_t ps;   /* duration by the costs */
     int launch;   /* number on its stream in this step */
+};
+/* Part of a chunk's share, in a buffer of the device while it is updated. */
+struct pp_chunk_bucket {
+    struct pp_state state;
+    struct pp_bound_copy fetch, store;
 };
 /* Copies that a worker has posted on a stream, and the thread that runs them. If the backend calls
  * the host: calls of this step that read or write the worker's file, and two buffers for them in

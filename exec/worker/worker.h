@@ -177,14 +177,25 @@ static inline bool pp_update_is_early(const struct pp_machine *m)
 {
     return pp_state_has_host_stream(&m->p->state.spec);
 }
+/* Is true if state on another tier streams through an update of the device. */
+static inline bool pp_update_is_streamed(const struct pp_machine *m)
+{
+    const struct pp_state_spec *spec = &m->p->state.spec;
+
+    return !spec->is_cpu_update && pp_state_is_away(spec, PP_STATE_OPTIMIZER);
+}
+/* Duration of a compute instruction on the virtual clock, as measured. Bytes inside of an update
+ * last as long as the costs say. */
+int64_t pp_update_ps(const struct pp_worker *w, int instruction, int64_t measured_ps);
 /* State of a chunk as U finds it: with the part of the share that U updates. */
 static inline struct pp_state pp_chunk_updated(const struct pp_chunk *chunk)
 {
     const struct pp_machine *m = chunk->worker->machine;
-    const bool is_cpu_update = m->p->state.spec.is_cpu_update;
-    struct pp_state state = !is_cpu_update          ? chunk->state
-                            : pp_update_is_early(m) ? chunk->by_device
-                                                    : chunk->by_host;
+    const bool is_cpu_update = m->p->state.spec.is_cpu_update,
+               has_rest = pp_update_is_streamed(m) || pp_update_is_early(m);
+    struct pp_state state = has_rest        ? chunk->by_device
+                            : is_cpu_update ? chunk->by_host
+                                            : chunk->state;
 
     if (chunk->updated && (!is_cpu_update || pp_update_is_early(m)))
         state.weights = chunk->updated;

@@ -127,6 +127,19 @@ static bool is_tied_at_bar(const struct pp_lowering *l, int stage)
            !pp_lists_any(l->lists, pp_op_is_tied);
 }
 
+/* Index at which the first bucket of an update has a buffer, which other updates of the rank had.
+ * That is before the last update, or after it with one buffer. */
+static int fetched_at(const struct pp_lowering *l, const struct pp_op *ops, int at, int ready)
+{
+    int before = at - 1;
+
+    if (!l->options->has_whole_updates)
+        return ready;
+    while (before >= 0 && ops[before].kind != PP_U)
+        before--;
+    return l->options->state.update_buckets == 1 || before < ready ? at : before;
+}
+
 /* Places of the moves of the update at `at`. */
 struct places {
     int ready;  /* gradients, or buffers of state */
@@ -163,7 +176,7 @@ static void move_update(const struct pp_lowering *l, const struct pp_op *ops, in
         enum pp_purpose purpose;
         int post, wait;
     } moves[] = {{PP_FOR_GRADS, p.ready, gone},
-                 {PP_FOR_FETCH, p.ready, at},
+                 {PP_FOR_FETCH, fetched_at(l, ops, at, p.ready), at},
                  {PP_FOR_UPDATE, p.begun, p.needed},
                  {PP_FOR_PARAMS, p.free, p.needed},
                  {PP_FOR_STORE, at + 1, stored},
