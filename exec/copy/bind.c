@@ -7,7 +7,7 @@ static pp_copy_binder *const BIND[PP_PURPOSES] = {
     [PP_FOR_HOME] = pp_bind_params,       [PP_FOR_GRAD_DOWN] = pp_bind_gradients,
     [PP_FOR_GRAD_UP] = pp_bind_gradients, [PP_FOR_GRADS] = pp_bind_grads,
     [PP_FOR_PARAMS] = pp_bind_updated,    [PP_FOR_FETCH] = pp_bind_fetch,
-    [PP_FOR_STORE] = pp_bind_store,
+    [PP_FOR_STORE] = pp_bind_store,       [PP_FOR_UPDATE] = pp_bind_update,
 };
 
 static struct pp_bound_copy *bind(struct pp_worker *w, int i, const int last[PP_COPY_STREAMS])

@@ -15,6 +15,8 @@ pp_copy_binder pp_bind_gradients;
 pp_copy_binder pp_bind_grads, pp_bind_updated;
 /* Optimizer state for an update of the device: the first bucket, and back, the last. */
 pp_copy_binder pp_bind_fetch, pp_bind_store;
+/* The update itself, on the host's stream. */
+pp_copy_binder pp_bind_update;
 
 /* Appends a piece, in the arena, unless it is empty. */
 void pp_copy_add(struct pp_arena *arena, struct pp_bound_copy *copy, struct pp_copy_piece piece);

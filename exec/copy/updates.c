@@ -239,6 +239,23 @@ void pp_bind_store(const struct pp_worker *w, struct pp_bound_copy *copy)
     bind_buckets(w, copy);
 }
 
+static void run_update(const struct pp_kernels *k, void *stream, void *argument)
+{
+    const struct pp_bound_copy *copy = argument;
+    const struct pp_machine *m = copy->worker->machine;
+    const int i = copy->instruction;
+
+    pp_update_run_host(k, stream,
+                       &copy->worker->chunks[m->p->pipe[i] * m->stages + m->p->stage[i]]);
+}
+
+void pp_bind_update(const struct pp_worker *w, struct pp_bound_copy *copy)
+{
+    (void)w;
+    copy->tier = PP_TIER_HOST;
+    copy->run = run_update;
+}
+
 /* ---- weights that have changed --------------------------------------------------------------- */
 
 static enum pp_status refresh_part(const struct pp_worker *w, const struct pp_chunk *chunk,

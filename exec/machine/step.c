@@ -125,6 +125,8 @@ void pp_step_begin(struct pp_machine *m, int step, int64_t begin_ps)
     if (!m->read->is_changed) /* else they go to other processes first */
         pp_states_close(m);
     pp_recipe_adamw_step(m->options.recipe, step, m->adamw);
+    if (m->p->state.spec.has_early_update) /* before the norm is known */
+        m->adamw->grad_scale = 1;
     m->begin_ps = begin_ps;
     memset(m->squares, 0, sizeof(double) * (size_t)m->square_count);
     for (int k = 0; k < m->worker_count; k++) /* the start of its list */

@@ -2,6 +2,10 @@
 #include "core/units.h"
 #include "exec/predict/costs_of_updates.h"
 
+/* Words of a parameter that an update on the host's stream reads or writes: weights and two moments
+ * both, the gradient once. On the virtual clock they pass at the rate of the host's tier. */
+static const double UPDATE_WORDS = 7;
+
 struct pp_cost pp_exec_copy_cost(const struct pp_exec_wires *wires, enum pp_tier tier, double bytes)
 {
     const double rate = wires->tier_bytes_per_s[tier];
@@ -69,6 +73,7 @@ void pp_exec_update_costs(struct pp_arena *arena, const struct pp_program *p,
     }
     purpose[PP_FOR_GRADS] = PP_ARRAY(arena, struct pp_cost, p->stages);
     purpose[PP_FOR_PARAMS] = PP_ARRAY(arena, struct pp_cost, p->stages);
+    purpose[PP_FOR_UPDATE] = PP_ARRAY(arena, struct pp_cost, p->stages);
     for (int s = 0; s < p->stages; s++) {
         const size_t moment = pp_state_bytes(stages[s], kernels, is_exact, cuts[s]).moment;
         const double moved =
@@ -77,5 +82,9 @@ void pp_exec_update_costs(struct pp_arena *arena, const struct pp_program *p,
         purpose[PP_FOR_GRADS][s] = pp_exec_copy_cost(wires, PP_TIER_HOST, moved * grad_bytes);
         purpose[PP_FOR_PARAMS][s] =
             pp_exec_copy_cost(wires, PP_TIER_HOST, moved * (double)kernels->element_bytes);
+        purpose[PP_FOR_UPDATE][s].ps =
+            pp_exec_copy_cost(wires, PP_TIER_HOST,
+                              UPDATE_WORDS * moved * (double)kernels->gradient_bytes)
+                .ps;
     }
 }

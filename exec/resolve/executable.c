@@ -93,7 +93,7 @@ static bool is_executed(const struct pp_program *p, int i, bool has_groups)
         [PP_FOR_DOWN] = true,    [PP_FOR_UP] = true,    [PP_FOR_LOAD] = true,
         [PP_FOR_RELOAD] = true,  [PP_FOR_HOME] = true,  [PP_FOR_GRAD_DOWN] = true,
         [PP_FOR_GRAD_UP] = true, [PP_FOR_GRADS] = true, [PP_FOR_PARAMS] = true,
-        [PP_FOR_FETCH] = true,   [PP_FOR_STORE] = true,
+        [PP_FOR_FETCH] = true,   [PP_FOR_STORE] = true, [PP_FOR_UPDATE] = true,
     };
     const bool is_gathered = pp_state_is_gathered(&p->state.spec),
                is_fetched = pp_state_is_fetched(&p->state.spec);

@@ -250,6 +250,11 @@ enum pp_status pp_exec_take_tiers(const struct pp_exec_wish *wish,
                             "--offload %s: no GPU updates optimizer state in a file yet; nearest: "
                             "--offload os=host",
                             wish->offload);
+    if (state->has_early_update && config->recipe.clip > 0)
+        return pp_error_set(err, PP_EINVAL,
+                            "--update jit: all ranks meet before their first update (clipping), as "
+                            "the norm of all gradients is known at the end only; nearest: "
+                            "--update end, or no --clip");
     PP_TRY(check_unit(wish, state, err));
     return check_idle(wish, state, err);
 }

@@ -261,7 +261,8 @@ enum pp_status pp_lower_state_moves(const struct pp_lowering *l)
     if (!pp_state_is_offloaded(&l->options->state) || l->head->mode == PP_MODE_INFER ||
         pp_lists_any(l->lists, is_own))
         return PP_OK;
-    if (l->options->state.has_early_update && meets_before_update(l->lists))
+    if (l->options->state.has_early_update && !l->options->has_whole_updates &&
+        meets_before_update(l->lists))
         return pp_error_set(l->err, PP_EINVAL,
                             "--update jit: all ranks meet before their first update (clipping), as "
                             "the norm of all gradients is known at the end only; nearest: "

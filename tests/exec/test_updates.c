@@ -184,6 +184,37 @@ static const struct exec_case in_buckets[] = {
     EXEC_CASE("1f1b", 2, 4, .clock = PP_CLOCK_WALL, .bucket = 1000),
 };
 
+/* The host updates on a stream of its own: a share of the state, or early. */
+static const struct exec_case on_a_stream[] = {
+    EXEC_CASE("1f1b", 2, 4, .moved_optimizer = 0.4, .clip = 0.5),
+    EXEC_CASE("interleaved", 2, 4, .shape.chunks = 4, .is_early = true),
+    EXEC_CASE("interleaved", 2, 4, .shape.chunks = 4, .is_early = true, .is_bf16 = true,
+              .backend = &pp_backend_fake),
+    EXEC_CASE("bfs", 2, 4, .shape.chunks = 4, .is_early = true, .moved_optimizer = 0.6),
+    EXEC_CASE("zbv", 2, 4, .is_early = true, .backend = &pp_backend_fake, .moved_optimizer = 0.5),
+    EXEC_CASE("chimera", 2, 4, .is_early = true, .is_exact = true),
+    EXEC_CASE("1f1b", 2, 4, .is_early = true, .replicas = 2, .zero = 1),
+    EXEC_CASE("1f1b", 2, 4, .is_early = true, .tp = 2),
+    EXEC_CASE("interleaved", 2, 4, .shape.chunks = 4, .is_early = true, .clock = PP_CLOCK_WALL),
+    EXEC_CASE("interleaved", 2, 4, .shape.chunks = 4, .is_early = true,
+              .transport = &pp_transport_shm),
+};
+
+Test(updates, on_a_stream_of_the_host)
+{
+    for (size_t i = 0; i < PP_COUNT(on_a_stream); i++) {
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+        struct exec_case c = on_a_stream[i];
+
+        c.mbs = 1;
+        c.steps = 3;
+        c.seed = i;
+        c.is_cpu_update = true;
+        c.homes[PP_STATE_OPTIMIZER] = PP_TIER_HOST;
+        cr_assert(run_both(&c), "%s", exec_case_text(arena, &c));
+    }
+}
+
 Test(updates, in_buckets, .init = begin, .fini = end)
 {
     for (size_t i = 0; i < PP_COUNT(in_buckets); i++) {
