@@ -57,3 +57,10 @@ $ pipeexec --plot-kind memory-tiers; pipeexec --plot m.gp --plot-kind links
 ! pipeexec: error: --plot-kind is about a picture: --plot FILE draws one
 ! pipeexec: error: --plot-kind: "links" is not one of timeline and memory-tiers
 = 2
+
+# Early updates, shares and buckets have the bits of the update of the device.
+$ for o in '' '--offload os=host --cpu-optimizer --update jit' '--offload os=host:40% --cpu-optimizer' '--offload os=host --update-bucket 1000x2'; do pipeexec --schedule interleaved --vp 2 --np 2 --layers 4 --micro-batches 2 --steps 2 $o --json | sed -n '/"losses"/,/"peak_mem/p' | grep -A2 -E '"(losses|grad_norms)"' | md5sum >>sums; done; sort -u sums | wc -l
+> 1
+$ pipeexec --offload os=host --cpu-optimizer --update jit --clip 1
+! pipeexec: error: --update jit: all ranks meet before their first update (clipping), as the norm of all gradients is known at the end only; nearest: --update end, or no --clip
+= 2
