@@ -86,11 +86,11 @@ static struct pp_group_exchange exchange_of(const struct pp_call *c, enum pp_exc
 static struct pp_group_exchange part_of(const struct pp_call *c, const struct pp_tensor *to,
                                         struct pp_group_exchange exchange)
 {
+    if (c->parts <= 1) /* also of tensors of G, which have no rows */
+        return exchange;
     const struct pp_call_part rows = pp_call_part_of(c, to);
     const size_t before = (size_t)rows.from * (size_t)to->width * c->g->element_bytes;
 
-    if (c->parts <= 1)
-        return exchange;
     exchange.count = (int64_t)rows.count * to->width;
     exchange.from = exchange.from ? (const char *)exchange.from + before : NULL;
     exchange.to = exchange.to ? (char *)exchange.to + before : NULL;
