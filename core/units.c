@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 struct scale {
     const char *name;
@@ -138,6 +139,22 @@ static bool is_bare_time(const char *text, const struct kind *kind, const char *
     return true;
 }
 
+/* Appends what a suffix in the wrong case means: 53mb is 53MB. */
+static void append_capitals(const char *text, const struct kind *kind, const char *suffix,
+                            struct pp_error *err)
+{
+    for (const struct scale *prefix = kind->prefixes; prefix->name; prefix++)
+        for (const struct scale *unit = kind->units; unit->name; unit++) {
+            char name[16];
+
+            snprintf(name, sizeof name, "%s%s", prefix->name, unit->name);
+            if (!strcasecmp(suffix, name)) {
+                pp_error_append(err, ": write %.*s%s", (int)number_length(text), text, name);
+                return;
+            }
+        }
+}
+
 static enum pp_status refuse(const char *text, const struct kind *kind, const char *suffix,
                              struct pp_error *err)
 {
@@ -149,6 +166,8 @@ static enum pp_status refuse(const char *text, const struct kind *kind, const ch
     if (kind->units == byte_units && find_factor(&kinds[PP_UNIT_BYTES_PER_S], suffix, &unused))
         pp_error_append(err, strchr(suffix, 'b') ? ": b is bits, write B for bytes"
                                                  : ": it is a bandwidth");
+    else if (kind->units == byte_units)
+        append_capitals(text, kind, suffix, err);
     else if (kind->units == second_units && !strcmp(suffix, "m"))
         pp_error_append(err, ": write ms or min");
     return PP_EINVAL;

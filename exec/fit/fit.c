@@ -39,10 +39,14 @@ static enum pp_status refuse(const struct pp_exec_wish *wish, const struct pp_fi
     const struct pp_given *const caps[] = {
         [PP_TIER_DEVICE] = &wish->given.device_memory, [PP_TIER_HOST] = &wish->given.host_memory};
     const int rank = needs->rank[tier];
+    const double most_mib = (double)most_bytes[tier] / MIB;
 
-    pp_error_set(err, PP_EFIT, "rank %d needs %.1f MiB %s, and %s allows %.1f MiB", rank,
-                 (double)needs->bytes[tier] / MIB, PLACES[tier], caps[tier]->typed,
-                 (double)most_bytes[tier] / MIB);
+    pp_error_set(err, PP_EFIT, "rank %d needs %.1f MiB %s, and %s allows ", rank,
+                 (double)needs->bytes[tier] / MIB, PLACES[tier], caps[tier]->typed);
+    if (most_mib < 0.1) /* a cap without its unit */
+        pp_error_append(err, "%zu byte%s", most_bytes[tier], most_bytes[tier] == 1 ? "" : "s");
+    else
+        pp_error_append(err, "%.1f MiB", most_mib);
     TELL[tier](&needs->layout[rank], err);
     return PP_EFIT;
 }

@@ -103,6 +103,8 @@ static const struct bad {
     {"80GB/s", PP_UNIT_BYTES, "bandwidth"},
     {"80GBx", PP_UNIT_BYTES, "80GiB"},
     {"80gB", PP_UNIT_BYTES, "80GiB"},
+    {"80gb", PP_UNIT_BYTES, "or 512: write 80GB"},
+    {"1.5mib", PP_UNIT_BYTES, "or 512: write 1.5MiB"},
     {"8x400Gbps", PP_UNIT_BYTES_PER_S, "400Gbps"},
     {"400Gbp", PP_UNIT_BYTES_PER_S, "400Gbps"},
     {"300", PP_UNIT_BYTES_PER_S, "\"300\" has no unit: 300GBps (bytes) or 300Gbps (bits)?"},
