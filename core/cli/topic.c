@@ -105,14 +105,18 @@ enum pp_status pp_options_answer(const struct pp_parsed *parsed, FILE *out, int 
                                  bool *is_answered, struct pp_error *err)
 {
     const struct pp_cli *cli = parsed->cli;
+    const char *first = parsed->operand_count ? parsed->operands[0] : NULL;
+    const bool wants_help = parsed->wants_short_help || parsed->wants_help;
+
     *is_answered = true;
+    if (wants_help && !parsed->has_command && first && topic_by_name(cli, first))
+        return print_topic(cli, first, out, width, err); /* "--help tiers" */
     if (parsed->wants_short_help)
         pp_options_short_help(cli, parsed->has_command ? parsed->command : -1, out, width);
     else if (parsed->wants_help)
         pp_options_help(cli, parsed->command == 0 ? -1 : parsed->command, out, width);
     else if (!strcmp(cli->commands[parsed->command].name, "help"))
-        return print_topic(cli, parsed->operand_count ? parsed->operands[0] : NULL, out, width,
-                           err);
+        return print_topic(cli, first, out, width, err);
     else
         *is_answered = false;
     return PP_OK;

@@ -40,7 +40,7 @@ PP_OPTIONS_RECEIVES(G_SCHEDULE, RUN)
 PP_ROW_TEXT(offload, "CLASS=TIER,...", G_TIERS, RUN,
     .help = "Keep p (parameters), g (gradients), os (optimizer state) or a (saved activations) on "
             "another memory tier, host or nvme, such as p,g,os=nvme,a=host: a class without a tier "
-            "takes that of the next one. Parameters come to the device chunk by chunk, gradients "
+            "takes that of the next one. a=host:40% moves a share. Parameters come to the device chunk by chunk, gradients "
             "leave it, activations leave it after their forward and return before their backward.")
 PP_ROW_FLAG(cpu_optimizer, G_TIERS, RUN,
     .help = "The processors of the host update the optimizer state that --offload os= keeps there. "
@@ -65,9 +65,8 @@ PP_ROW_CHOICE(evict, "POLICY", "belady|lru|fifo", G_TIERS, RUN, .default_text = 
     .help = "What leaves a full --cache: that with the farthest next use, the least recently used, "
             "or what came first.")
 PP_ROW_FLAG(grads_in_params, G_TIERS, RUN,
-    .help = "Write 16-bit gradients over their parameters once a chunk has gone backward. The "
-            "update restores these from their fp32 copy. Needs one backward visit of each chunk a "
-            "step.")
+    .help = "Only simulated: 16-bit gradients are written over their parameters once a chunk has "
+            "gone backward. Gradients of pipeexec are summed in fp32.")
 PP_ROW_CHOICE(act_bits, "BITS", "2|4|8", G_TIERS, RUN,
     .help = "Store saved activations in this many bits until their backward, with a scale and a "
             "minimum for each 128 values.")

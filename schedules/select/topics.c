@@ -97,7 +97,7 @@ const struct pp_topic pp_topics[] = {
          "bf16 with Adam a parameter has 2 bytes itself (p), 2 of its gradient (g) and 12 of "
          "optimizer state (os). Saved activations are class a. From what costs least to what "
          "frees most:",
-         "  --offload os=host:auto                 the least share of os that fits",
+         "  --offload os=host:auto                 the least share that fits (pipesim)",
          "  --offload os=host --cpu-optimizer      4 bytes stay; the host updates",
          "  --offload g,os=host --cpu-optimizer    2 bytes stay",
          "  --offload p,g,os=host --cpu-optimizer  0 stay, two layers at a time",
@@ -118,7 +118,12 @@ const struct pp_topic pp_topics[] = {
          "      --free tp,pp,recompute,offload",
          "  pipesim plan --model llama3-70b --gpus 8 --cluster a100-40 --zero 3 \\",
          "      --free offload --largest 10:400",
-         "Only pipesim moves anything so far. Rules and formulas: docs/tiers.md")},
+         "pipeexec moves the same bytes in real memory, and into files of a drive (--nvme DIR). "
+         "--device-memory plays a small device, and says what would fit:",
+         "  pipeexec --schedule gpipe --np 2 --layers 8 --micro-batches 16 \\",
+         "      --device-memory 80MB --offload a=host",
+         "Step by step: docs/tutorials/10-twice-your-memory.md. Rules and formulas: "
+         "docs/tiers.md, docs/tiers-executed.md")},
     {.name = "units",
      .title = "how numbers are written, in options and in reports",
      .lines = PP_NAMES(
