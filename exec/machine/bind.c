@@ -251,8 +251,13 @@ static void bind_first_forward(const struct pp_machine *m, const struct pp_worke
                                            layout->expert_bytes};
 }
 
-/* If the host updates while the step goes on, gradients stay until the next step's first backward
- * of their chunk. */
+/* If the host updates while the step goes on, gradients on the device stay until the next step's
+ * first backward of their chunk. */
+static bool do_gradients_stay(const struct pp_machine *m)
+{
+    return pp_update_is_early(m) && !pp_state_is_away(&m->p->state.spec, PP_STATE_GRADS);
+}
+
 static void bind_first_backward(const struct pp_machine *m, const struct pp_worker *w, int place)
 {
     const struct pp_program *p = m->p;
@@ -309,7 +314,7 @@ void pp_bind_calls(struct pp_machine *m)
         b.loss_at[m->workers[k].rank] = 0;
         bind_worker(&b, &m->workers[k]);
         bind_first_forward(m, &m->workers[k]);
-        for (int place = 0; pp_update_is_early(m) && place < m->places; place++)
+        for (int place = 0; do_gradients_stay(m) && place < m->places; place++)
             bind_first_backward(m, &m->workers[k], place);
     }
 }

@@ -198,9 +198,13 @@ static const struct exec_case on_a_stream[] = {
     EXEC_CASE("interleaved", 2, 4, .shape.chunks = 4, .is_early = true, .clock = PP_CLOCK_WALL),
     EXEC_CASE("interleaved", 2, 4, .shape.chunks = 4, .is_early = true,
               .transport = &pp_transport_shm),
+    EXEC_CASE("interleaved", 2, 4, .shape.chunks = 4, .is_early = true, .nvme = files_at,
+              .homes = {[PP_STATE_GRADS] = PP_TIER_NVME}),
+    EXEC_CASE("zb-h1", 2, 4, .is_early = true, .nvme = files_at, .is_exact = true,
+              .homes = {PP_TIER_NVME, PP_TIER_NVME}, .backend = &pp_backend_fake),
 };
 
-Test(updates, on_a_stream_of_the_host)
+Test(updates, on_a_stream_of_the_host, .init = begin, .fini = end)
 {
     for (size_t i = 0; i < PP_COUNT(on_a_stream); i++) {
         PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
