@@ -108,7 +108,8 @@ static double norm_of(const struct pp_machine *m)
 static enum pp_status judge_step(struct pp_machine *m, struct pp_error *err)
 {
     m->grad_norm = norm_of(m);
-    m->adamw->grad_scale = pp_recipe_grad_scale(m->options.recipe, m->grad_norm);
+    if (!m->p->state.spec.has_early_update) /* else updates read it now */
+        m->adamw->grad_scale = pp_recipe_grad_scale(m->options.recipe, m->grad_norm);
     PP_TRY(check_loss(m, err));
     PP_TRY(check_gradients(m, err));
     if (!isfinite(m->grad_norm))

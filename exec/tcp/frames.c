@@ -93,7 +93,8 @@ static bool take_release(struct pp_tcp *t, const struct pp_arrival *a)
         memcpy(verdict, a->payload, sizeof(verdict));
         m->loss = verdict[0];
         m->grad_norm = verdict[1];
-        m->adamw->grad_scale = verdict[2];
+        if (!m->p->state.spec.has_early_update) /* else updates read it now */
+            m->adamw->grad_scale = verdict[2];
     }
     m->backend->record(m->device, m->conductor, m->first_release + a->frame->id);
     return true;

@@ -78,6 +78,8 @@ static void run_buckets(const struct pp_kernels *k, void *stream, struct pp_chun
 
         if (b > 0)
             bucket->fetch.run(k, stream, &bucket->fetch);
+        if (m->has_failed)
+            return;
         step_part(k, stream, chunk, bucket->state);
         if (b < chunk->bucket_count - 1)
             bucket->store.run(k, stream, &bucket->store);
