@@ -52,7 +52,7 @@ static size_t elements_of(struct pp_range range)
     return range.until > range.from ? (size_t)(range.until - range.from) : 0;
 }
 
-/* Adds the gradients, or weights, of the host's part. */
+/* Adds the gradients, or weights, of the host's part. Weights may be in the file. */
 static void add_share(const struct pp_worker *w, bool is_gradient, struct pp_bound_copy *copy)
 {
     const struct pp_machine *m = w->machine;
@@ -63,22 +63,26 @@ static void add_share(const struct pp_worker *w, bool is_gradient, struct pp_bou
                         : chunk->state.fixed ? sizeof(int64_t)
                                              : k->gradient_bytes;
 
+    const bool is_filed = !is_gradient && m->p->state.spec.home[PP_STATE_PARAMS] == PP_TIER_NVME;
     struct pp_state on_device = chunk->state;
 
     if (!is_gradient && chunk->updated)
         on_device.weights = chunk->updated;
-    copy->tier = PP_TIER_HOST;
+    copy->tier = is_filed ? PP_TIER_NVME : PP_TIER_HOST;
     copy->run = pp_copy_run;
     for (int part = 0; part < PP_STATE_PARTS; part++) {
         const struct pp_range share = pp_state_share(&chunk->by_host, (enum pp_state_part)part);
         void *(*const at)(const struct pp_state *, const struct pp_kernels *, int64_t) =
             is_gradient ? pp_state_gradient : pp_state_weight;
 
-        if (elements_of(share) > 0)
-            pp_copy_add(m->arena, copy,
-                        (struct pp_copy_piece){.device = at(&on_device, k, share.from),
-                                               .away = at(&chunk->by_host, k, share.from),
-                                               .bytes = elements_of(share) * each});
+        if (elements_of(share) == 0)
+            continue;
+        char *away = at(&chunk->by_host, k, share.from);
+        pp_copy_add(m->arena, copy,
+                    (struct pp_copy_piece){.device = at(&on_device, k, share.from),
+                                           .away = is_filed ? NULL : away,
+                                           .offset = is_filed ? (size_t)(away - w->file_at) : 0,
+                                           .bytes = elements_of(share) * each});
     }
 }
 

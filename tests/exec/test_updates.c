@@ -290,7 +290,6 @@ Test(updates, of_state_in_a_file)
     cr_assert(mkdtemp(folder));
     for (size_t i = 0; i < PP_COUNT(filed); i++)
         for (size_t k = 0; k < PP_COUNT(HOMES); k++)
-            if (filed[i].replicas < 2 || HOMES[k] == HOMES[0])
-                run_filed(filed[i], folder, HOMES[k]);
+            run_filed(filed[i], folder, HOMES[k]);
     cr_assert_eq(rmdir(folder), 0);
 }
