@@ -43,6 +43,8 @@ static const struct pp_example examples[] = {
      "predict chimera from durations of 1f1b, then run it"},
     {"pipeexec --schedule mine.csv --trace real.csv --predicted-trace predicted.csv",
      "your own program, and both traces for pipesim compare"},
+    {"pipeexec --schedule gpipe --micro-batches 16 --offload a=host",
+     "saved activations wait on the host; more: pipeexec help tiers"},
 };
 
 static const struct pp_exit exits[] = {

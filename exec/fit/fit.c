@@ -40,10 +40,16 @@ static enum pp_status refuse(const struct pp_exec_wish *wish, const struct pp_fi
         [PP_TIER_DEVICE] = &wish->given.device_memory, [PP_TIER_HOST] = &wish->given.host_memory};
     const int rank = needs->rank[tier];
     const double most_mib = (double)most_bytes[tier] / MIB;
+    const double needs_mib = (double)needs->bytes[tier] / MIB;
+    const bool is_near = needs_mib - most_mib < 0.1; /* both would read alike */
 
-    pp_error_set(err, PP_EFIT, "rank %d needs %.1f MiB %s, and %s allows ", rank,
-                 (double)needs->bytes[tier] / MIB, PLACES[tier], caps[tier]->typed);
-    if (most_mib < 0.1) /* a cap without its unit */
+    pp_error_set(err, PP_EFIT, "rank %d needs ", rank);
+    if (is_near)
+        pp_error_append(err, "%zu bytes", needs->bytes[tier]);
+    else
+        pp_error_append(err, "%.1f MiB", needs_mib);
+    pp_error_append(err, " %s, and %s allows ", PLACES[tier], caps[tier]->typed);
+    if (is_near || most_mib < 0.1) /* the latter is a cap without its unit */
         pp_error_append(err, "%zu byte%s", most_bytes[tier], most_bytes[tier] == 1 ? "" : "s");
     else
         pp_error_append(err, "%.1f MiB", most_mib);

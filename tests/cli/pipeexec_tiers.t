@@ -43,6 +43,9 @@ $ pipeexec --device-memory 53 --steps 1 2>&1 | head -1; pipeexec --device-memory
 ! pipeexec: error: --device-memory 53mb: "53mb" is not bytes such as 80GiB, 80GB or 512: write 53MB
 ! pipeexec: error: --host-memory 1GB has no effect: nothing lives on the host; give --offload a=host
 = 2
+# A cap that nearly fits is told in bytes.
+$ pipeexec --schedule gpipe --np 2 --layers 8 --micro-batches 16 --offload a=host --device-memory 49.77MiB 2>&1 | head -1
+> pipeexec: error: rank 1 needs 52188672 bytes on its device, and --device-memory 49.77MiB allows 52187627 bytes
 # Memory of the fullest rank over time, as measured and as predicted: a curve for each tier that has something.
 $ for o in "" "--offload a=host" "--offload a=nvme --nvme ."; do pipeexec --np 2 --micro-batches 4 --layers 2 --hidden 32 --heads 2 --seq 16 --steps 3 --schedule gpipe $o --plot none --plot-kind memory-tiers | tail -1; done
 >   # device, measured  : device, predicted
