@@ -102,6 +102,28 @@ static int streamed(const struct pp_placing *l, int r, const struct pp_rank_layo
     return count;
 }
 
+/* Index of a move of a place. */
+static int index_of(const struct pp_program *p, int r, int place, enum pp_purpose purpose)
+{
+    int i = p->begin[r];
+
+    while (i < p->begin[r + 1] && !(p->kind[i] == PP_MOVE && p->purpose[i] == purpose &&
+                                    p->pipe[i] * p->stages + p->stage[i] == place))
+        i++;
+    return i;
+}
+
+/* Returns the buffers that the updates need in turn, at least `buffers`: state is fetched once that
+ * in its buffer is on its way out. A file may fetch all before it stores any. */
+static int enough(const struct pp_placing *l, int r, const int *places, int count, int buffers)
+{
+    for (int n = buffers; n < count; n++)
+        if (index_of(l->p, r, places[n - buffers], PP_FOR_STORE) >
+            index_of(l->p, r, places[n], PP_FOR_FETCH))
+            return enough(l, r, places, count, buffers + 1);
+    return buffers;
+}
+
 void pp_layout_buckets(const struct pp_placing *l, int r, struct pp_rank_layout *rank)
 {
     enum { USUAL = 3, PAGE = 4096 };
@@ -109,7 +131,7 @@ void pp_layout_buckets(const struct pp_placing *l, int r, struct pp_rank_layout 
     int *places = PP_ARRAY(l->arena, int, l->p->pipelines * l->p->stages + 1);
     const int count = streamed(l, r, rank, places),
               most = spec->update_buckets > 0 ? spec->update_buckets : USUAL,
-              buffers = count < most ? count : most;
+              buffers = enough(l, r, places, count, count < most ? count : most);
 
     for (int k = 0; k < buffers; k++) {
         int64_t elements = 0;

@@ -86,6 +86,14 @@ enum pp_status pp_exec_check_subject(const struct pp_exec_wish *wish,
 enum pp_status pp_exec_check_kinds(const struct pp_exec_wish *wish,
                                    const struct pp_exec_config *config,
                                    const struct pp_exec_plan *plan, struct pp_error *err);
+/* Notes in a complete program where its classes live, and how they move. */
+void pp_exec_note_homes(const struct pp_state_spec *wanted, struct pp_program *program);
+/* Then: PP_EINVAL for moves of a file that the options do not have, and for clipping with updates
+ * before the norm is known. Also for gradients on another tier if a copy of a stage never goes
+ * backward. */
+enum pp_status pp_exec_check_moves(const struct pp_exec_wish *wish,
+                                   const struct pp_exec_config *config,
+                                   const struct pp_exec_plan *plan, struct pp_error *err);
 /* degrees.c: resolves the number of replicas from --dp or --gpus. PP_EINVAL for a number of devices
  * that the degrees do not divide or contradict, and for --cp beyond 1. */
 enum pp_status pp_exec_degrees(const struct pp_exec_wish *wish, struct pp_exec_config *config,
@@ -116,11 +124,6 @@ enum pp_status pp_exec_tiers(const struct pp_exec_wish *wish, struct pp_exec_con
 enum pp_status pp_exec_take_tiers(const struct pp_exec_wish *wish,
                                   const struct pp_exec_config *config, struct pp_build *build,
                                   struct pp_error *err);
-/* Notes in a complete program where its classes live, and how they move. */
-void pp_exec_note_homes(const struct pp_state_spec *wanted, struct pp_program *program);
-/* Refuses gradients on another tier if a copy of a stage never goes backward. */
-enum pp_status pp_exec_check_gradients(const struct pp_exec_wish *wish,
-                                       const struct pp_exec_plan *plan, struct pp_error *err);
 /* PP_EINVAL for few bits of what is saved, if I and W of the program are apart. */
 enum pp_status pp_exec_check_bits(const struct pp_exec_config *config,
                                   const struct pp_exec_plan *plan, struct pp_error *err);

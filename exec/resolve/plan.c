@@ -176,7 +176,7 @@ static enum pp_status build(struct pp_arena *arena, const struct pp_exec_wish *w
     PP_TRY(check_size(config, plan->program, err));
     PP_TRY(pp_verify(plan->program, NULL, err));
     pp_exec_note_homes(&build.state, plan->program);
-    PP_TRY(pp_exec_check_gradients(wish, plan, err));
+    PP_TRY(pp_exec_check_moves(wish, config, plan, err));
     if (config->has_weight_stream)
         plan->program->weight_stream = pp_weight_stream_create(arena, plan->program);
     return PP_OK;

@@ -219,6 +219,20 @@ static enum pp_status check_grads(const struct pp_exec_wish *wish,
     return PP_OK;
 }
 
+/* Buckets come and go inside of U, whose stream reaches no file. */
+static enum pp_status check_device(const struct pp_exec_wish *wish,
+                                   const struct pp_exec_config *config,
+                                   const struct pp_state_spec *state, struct pp_error *err)
+{
+    if (config->kernels->is_immediate || state->is_cpu_update ||
+        state->home[PP_STATE_OPTIMIZER] != PP_TIER_NVME)
+        return PP_OK;
+    return pp_error_set(err, PP_EINVAL,
+                        "--offload %s: no GPU updates optimizer state in a file yet; nearest: "
+                        "--offload os=host",
+                        wish->offload);
+}
+
 enum pp_status pp_exec_take_tiers(const struct pp_exec_wish *wish,
                                   const struct pp_exec_config *config, struct pp_build *build,
                                   struct pp_error *err)
@@ -243,83 +257,9 @@ enum pp_status pp_exec_take_tiers(const struct pp_exec_wish *wish,
     PP_TRY(check_params(wish, state, err));
     PP_TRY(check_grads(wish, state, err));
     PP_TRY(check_simulated(wish, err));
-    if (!config->kernels->is_immediate && !state->is_cpu_update &&
-        pp_state_is_away(state, PP_STATE_OPTIMIZER) &&
-        state->home[PP_STATE_OPTIMIZER] == PP_TIER_NVME)
-        return pp_error_set(err, PP_EINVAL,
-                            "--offload %s: no GPU updates optimizer state in a file yet; nearest: "
-                            "--offload os=host",
-                            wish->offload);
-    if (state->has_early_update && config->recipe.clip > 0)
-        return pp_error_set(err, PP_EINVAL,
-                            "--update jit: all ranks meet before their first update (clipping), as "
-                            "the norm of all gradients is known at the end only; nearest: "
-                            "--update end, or no --clip");
+    PP_TRY(check_device(wish, config, state, err));
     PP_TRY(check_unit(wish, state, err));
     return check_idle(wish, state, err);
-}
-
-static bool has_backward(const struct pp_program *p, int pipe, int stage)
-{
-    for (int i = 0; i < pp_program_size(p); i++)
-        if ((p->kind[i] == PP_B || p->kind[i] == PP_W) && p->pipe[i] == pipe &&
-            p->stage[i] == stage)
-            return true;
-    return false;
-}
-
-/* A copy of a stage that never goes backward gets the sum of the others, but no program moves it.
- */
-enum pp_status pp_exec_check_gradients(const struct pp_exec_wish *wish,
-                                       const struct pp_exec_plan *plan, struct pp_error *err)
-{
-    const struct pp_program *p = plan->program;
-
-    for (int k = 0; k < p->pipelines * p->stages; k++)
-        if (pp_state_is_away(&p->state.spec, PP_STATE_GRADS) &&
-            !has_backward(p, k / p->stages, k % p->stages))
-            return pp_error_set(err, PP_EINVAL,
-                                "--offload %s: no micro-batch runs stage %d of pipeline %d, so its "
-                                "gradients never leave the device; nearest: --micro-batches %d",
-                                wish->offload, k % p->stages, k / p->stages, p->micro_batches + 1);
-    return PP_OK;
-}
-
-/* Gives a class the host as its home, if no option has given it one. */
-static void find_home(struct pp_state_spec *state, enum pp_state_class class)
-{
-    if (state->home[class] == PP_TIER_DEVICE)
-        state->home[class] = PP_TIER_HOST;
-}
-
-/* A file does not name the tiers between which it moves. */
-static void find_homes(const struct pp_program *p, struct pp_state_spec *state)
-{
-    for (int i = 0; i < pp_program_size(p); i++) {
-        const struct pp_purpose_row *row = &pp_purposes[p->purpose[i]];
-
-        if (!pp_op_is_move(p->kind[i]))
-            continue;
-        if (row->from == PP_AT_HOME || row->to == PP_AT_HOME)
-            find_home(state, (enum pp_state_class)row->what);
-        if (row->from != PP_AT_UPDATE && row->to != PP_AT_UPDATE)
-            continue;
-        find_home(state, PP_STATE_OPTIMIZER);
-        state->is_cpu_update = true;
-    }
-}
-
-void pp_exec_note_homes(const struct pp_state_spec *wanted, struct pp_program *p)
-{
-    struct pp_state_spec *state = &p->state.spec, noted = *wanted;
-
-    find_homes(p, &noted);
-    memcpy(noted.shard, state->shard, sizeof(noted.shard));
-    noted.replicas = state->replicas;
-    noted.secondary = state->secondary;
-    noted.gather = state->gather;
-    noted.buffers = state->buffers;
-    *state = noted;
 }
 
 enum pp_status pp_exec_check_bits(const struct pp_exec_config *config,

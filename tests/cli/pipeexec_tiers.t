@@ -68,3 +68,15 @@ $ for o in '' '--offload os=host --cpu-optimizer --update jit' '--offload os=hos
 $ pipeexec --offload os=host --cpu-optimizer --update jit --clip 1
 ! pipeexec: error: --update jit: all ranks meet before their first update (clipping), as the norm of all gradients is known at the end only; nearest: --update end, or no --clip
 = 2
+
+# A program file moves state as the simulator does: all of it is fetched ahead, and the host updates before the norm is known. The bits are those of the device.
+$ A="--layers 8 --hidden 32 --heads 2 --seq 16 --mbs 1 --steps 2 --exact-grad --no-check --precision bf16"; for o in '' 'os=host' 'os=host:50% --cpu-optimizer' 'os=host --cpu-optimizer --update jit' 'g,os=host'; do pipesim program --schedule interleaved --vp 4 --pp 2 --micro-batches 4 ${o:+--offload $o} >p.csv; pipeexec --schedule p.csv $A --json | sed -n '/"losses"/,/"peak_mem/p' | grep -A2 -E '"(losses|grad_norms)"' | md5sum >>file_sums; done; sort -u file_sums | wc -l
+> 1
+# Who updates is what the file says, or it is refused.
+$ pipesim program --schedule interleaved --vp 4 --pp 2 --micro-batches 4 --offload os=host >p.csv; pipeexec --schedule p.csv --layers 8 --offload os=host --cpu-optimizer; pipesim program --schedule gpipe --pp 2 --micro-batches 2 --offload p,g,os=host --cpu-optimizer >p.csv; pipeexec --schedule p.csv --precision bf16
+! pipeexec: error: p.csv: its moves are not those of an update by these options; nearest: the --offload, --cpu-optimizer and --update with which it was made, or 'pipesim program --compute'
+! pipeexec: error: p.csv: its moves are not those of an update by these options; nearest: the --offload, --cpu-optimizer and --update with which it was made, or 'pipesim program --compute'
+= 2
+$ pipesim program --schedule interleaved --vp 4 --pp 2 --micro-batches 4 --offload os=host --cpu-optimizer --update jit >p.csv; pipeexec --schedule p.csv --layers 8 --clip 1
+! pipeexec: error: p.csv: all ranks meet before their first update (clipping), as the norm of all gradients is known at the end only; nearest: --update end, or no --clip
+= 2
