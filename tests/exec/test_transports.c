@@ -474,8 +474,9 @@ Test(transports, faults_are_read_or_refused)
     } CASES[] = {
         {"kill", NULL},
         {"hang rank:3, op:17 step:2 replica:1", NULL},
-        {"burn", "\"burn\" is none of drop (its connections to other ranks are closed), freeze "
-                 "(its thread"},
+        {"burn", "\"burn\" is none of drop (its connections to other ranks are closed), eio (the "
+                 "next read of its tier nvme fails), flip (a bit flips in what it next reads from "
+                 "its tier nvme), freeze (its thread"},
         {"kill now", "\"now\": expected rank:K, replica:K, tp:K, op:K, step:K"},
         {"kill step:0", "0"},
         {"kill op:-1", "-1"},
