@@ -227,10 +227,16 @@ enum pp_status pp_train_ask(struct pp_arena *arena, const struct pp_keeper *keep
     return pp_machine_ask(arena, machine, &question, answers, err);
 }
 
+const char *pp_train_answer_at(const struct pp_answers *answers, const struct pp_keeper *keeper,
+                               int process)
+{
+    return answers->at + (size_t)process * answer_bytes(keeper);
+}
+
 int pp_train_first_no(const struct pp_answers *answers, const struct pp_keeper *keeper)
 {
     for (int process = 0; process < answers->count; process++)
-        if (!answers->at[(size_t)process * answer_bytes(keeper)])
+        if (!*pp_train_answer_at(answers, keeper, process))
             return 1 + process;
     return 0;
 }
@@ -238,7 +244,7 @@ int pp_train_first_no(const struct pp_answers *answers, const struct pp_keeper *
 const struct pp_rank_tiers *pp_train_rank_tiers(const struct pp_answers *answers,
                                                 const struct pp_keeper *keeper, int process)
 {
-    return (const void *)(answers->at + (size_t)process * answer_bytes(keeper));
+    return (const void *)pp_train_answer_at(answers, keeper, process);
 }
 
 int64_t pp_train_total(const struct pp_answers *answers, const struct pp_keeper *keeper)
@@ -246,7 +252,7 @@ int64_t pp_train_total(const struct pp_answers *answers, const struct pp_keeper 
     int64_t total = 0, one;
 
     for (int process = 0; process < answers->count; process++) {
-        memcpy(&one, answers->at + (size_t)process * answer_bytes(keeper), sizeof(one));
+        memcpy(&one, pp_train_answer_at(answers, keeper, process), sizeof(one));
         total += one;
     }
     return total;

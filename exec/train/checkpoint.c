@@ -147,7 +147,10 @@ static enum pp_status await(struct pp_keeper *keeper, const struct pp_machine *m
     for (int k = 0; k < answers.count * layers; k++) {
         struct pp_checkpoint_sum sum;
 
-        memcpy(&sum, answers.at + sizeof(sum) * (size_t)k, sizeof(sum));
+        memcpy(&sum,
+               pp_train_answer_at(&answers, keeper, k / layers) +
+                   sizeof(sum) * (size_t)(k % layers),
+               sizeof(sum));
         sums[k % layers].bytes += sum.bytes;
         sums[k % layers].crc ^= sum.crc;
     }

@@ -71,6 +71,9 @@ enum pp_train_question {
 enum pp_status pp_train_ask(struct pp_arena *arena, const struct pp_keeper *keeper,
                             const struct pp_machine *machine, enum pp_train_question what,
                             const char *path, struct pp_answers *answers, struct pp_error *err);
+/* Returns what a process has answered. */
+const char *pp_train_answer_at(const struct pp_answers *answers, const struct pp_keeper *keeper,
+                               int process);
 /* Returns 1 + the first process that has answered no; 0 = none. */
 int pp_train_first_no(const struct pp_answers *answers, const struct pp_keeper *keeper);
 /* Answer of a process with a worker of the first replica; rank -1: it has none. */
