@@ -106,6 +106,12 @@ static enum pp_status check_nvme(const struct pp_exec_wish *wish, const struct p
     return PP_OK;
 }
 
+/* Is true for --tier nvme:1GBps. With a rate of the host, too, the text describes a machine. */
+static bool is_rate_of_drive_alone(const struct pp_exec_wish *wish)
+{
+    return wish->tier && strstr(wish->tier, "nvme:") && !strstr(wish->tier, "host:");
+}
+
 /* Finds an option without effect, and what gives it one. */
 static enum pp_status check_idle(const struct pp_exec_wish *wish, const struct pp_state_spec *state,
                                  struct pp_error *err)
@@ -123,6 +129,8 @@ static enum pp_status check_idle(const struct pp_exec_wish *wish, const struct p
          "gradients add up on the device anyway; give --offload g,os=host"},
         {&wish->given.tier, !pp_state_is_offloaded(state),
          "everything lives on the device; give --offload a=host"},
+        {&wish->given.tier, is_rate_of_drive_alone(wish) && !has_tier(state, PP_TIER_NVME),
+         "nothing lives on the tier nvme; give --offload a=nvme"},
         {&wish->given.host_memory, !pp_state_is_offloaded(state),
          "nothing lives on the host; give --offload a=host"},
     };

@@ -104,8 +104,8 @@ enum pp_status pp_cache_check(const struct pp_state_spec *state, int most_units,
 {
     if (state->cached <= most_units)
         return PP_OK;
-    return pp_error_set(err, PP_EINVAL, "--cache %d: a rank has %d units; nearest: --cache %d",
-                        state->cached, most_units, most_units);
+    return pp_error_set(err, PP_EINVAL, "--cache %d: a rank has %d unit%s; nearest: --cache %d",
+                        state->cached, most_units, most_units == 1 ? "" : "s", most_units);
 }
 
 static const char *bytes_text(double bytes, char text[PP_UNITS_TEXT_BYTES])

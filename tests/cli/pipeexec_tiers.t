@@ -37,10 +37,11 @@ $ pipeexec --schedule 1f1b --calibrate-on gpipe --np 2 --layers 8 --micro-batche
 # Processes: one message.
 $ pipeexec --schedule gpipe --np 2 --layers 8 --micro-batches 16 --steps 2 --transport tcp --device-memory 53MB 2>&1 | wc -l
 > 3
-$ pipeexec --device-memory 53 --steps 1 2>&1 | head -1; pipeexec --device-memory lots; pipeexec --device-memory 53mb; pipeexec --host-memory 1GB
+$ pipeexec --device-memory 53 --steps 1 2>&1 | head -1; pipeexec --device-memory lots; pipeexec --device-memory 53mb; pipeexec --offload a=host --tier nvme:1GBps; pipeexec --host-memory 1GB
 > pipeexec: error: rank 0 needs 25.0 MiB on its device, and --device-memory 53 allows 53 bytes
 ! pipeexec: error: --device-memory lots: "lots" is not bytes such as 80GiB, 80GB or 512
 ! pipeexec: error: --device-memory 53mb: "53mb" is not bytes such as 80GiB, 80GB or 512: write 53MB
+! pipeexec: error: --tier nvme:1GBps has no effect: nothing lives on the tier nvme; give --offload a=nvme
 ! pipeexec: error: --host-memory 1GB has no effect: nothing lives on the host; give --offload a=host
 = 2
 # A cap that nearly fits is told in bytes.
