@@ -91,9 +91,40 @@ void pp_bind_grads(const struct pp_worker *w, struct pp_bound_copy *copy)
     add_share(w, true, copy);
 }
 
+/* Between tensors a buffer has what another chunk has left. */
+static void clear_buffer(const struct pp_kernels *k, void *stream, void *argument)
+{
+    const struct pp_bound_copy *copy = argument;
+    const struct pp_machine *m = copy->worker->machine;
+    const int i = copy->instruction;
+    const struct pp_chunk *chunk =
+        &copy->worker->chunks[m->p->pipe[i] * m->stages + m->p->stage[i]];
+
+    k->zero(stream, (size_t)chunk->stage->elements * k->element_bytes, chunk->updated);
+}
+
+/* Is true if the device updates its part after instruction i. */
+static bool is_before_update(const struct pp_program *p, int rank, int i)
+{
+    int u = p->begin[rank];
+
+    while (u < i && !(p->kind[u] == PP_U && p->stage[u] == p->stage[i] && p->pipe[u] == p->pipe[i]))
+        u++;
+    return u == i;
+}
+
+/* Updated weights may come before U, in the buffer that it zeroes else. */
 void pp_bind_updated(const struct pp_worker *w, struct pp_bound_copy *copy)
 {
+    const struct pp_program *p = w->machine->p;
+    const int i = copy->instruction;
+    struct pp_chunk *chunk = &w->chunks[p->pipe[i] * w->machine->stages + p->stage[i]];
+
     add_share(w, false, copy);
+    if (!chunk->updated || !chunk->state.master || !is_before_update(p, w->rank, i))
+        return;
+    copy->before = clear_buffer;
+    chunk->is_cleared_before = true;
 }
 
 /* ---- buckets --------------------------------------------------------------------------------- */

@@ -36,6 +36,7 @@ struct pp_chunk {
     struct pp_state state;  /* where classes live; addresses in a file may not be accessed */
     struct pp_state staged; /* in `on_host` of the worker's staging, see there */
     void *updated; /* its parameters while U updates them, if they live elsewhere; else NULL */
+    bool is_cleared_before; /* a MOVE.params zeroes `updated`, which it fills before U */
     struct pp_state by_host, by_device; /* parts of its share, as the host or device updates them */
     struct pp_chunk_bucket *buckets; /* [bucket_count] of state that streams through its update */
     int bucket_count;

@@ -52,7 +52,7 @@ void pp_update_run_host(const struct pp_kernels *k, void *stream, void *argument
 static void clear_buffer(const struct pp_kernels *k, void *stream, const struct pp_chunk *chunk,
                          const struct pp_state *updated)
 {
-    if (updated->weights == chunk->updated && updated->master)
+    if (updated->weights == chunk->updated && updated->master && !chunk->is_cleared_before)
         k->zero(stream, (size_t)chunk->stage->elements * k->element_bytes, chunk->updated);
 }
 
