@@ -230,8 +230,9 @@ static enum pp_status check_loads(const struct pp_exec_config *config,
     pp_program_print_op(p, update, text);
     return pp_error_set(err, PP_EINVAL,
                         "%s: no MOVE loads parameters for %s, and here they have no other copy; "
-                        "nearest: --precision bf16, or the file of 'pipesim program --compute'",
-                        plan->subject.name, text);
+                        "nearest: --precision bf16, or %s",
+                        plan->subject.name, text,
+                        plan->zero > 0 ? "no --zero" : "the file of 'pipesim program --compute'");
 }
 
 /* Shares of the embedding and of the head are on different replicas. No pass adds a sum to a file

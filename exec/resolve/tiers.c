@@ -217,7 +217,7 @@ static enum pp_status check_grads(const struct pp_exec_wish *wish,
     if (pp_state_moved(state, PP_STATE_GRADS) < 1)
         return pp_error_set(err, PP_EINVAL,
                             "--offload %s: a share of gradients on another tier is only simulated; "
-                            "nearest: g,os=%s",
+                            "nearest: --offload g,os=%s",
                             wish->offload, pp_tier_rows[state->home[PP_STATE_GRADS]].name);
     if (wish->weight_grad_stream == 1)
         return pp_error_set(err, PP_EINVAL,

@@ -57,10 +57,10 @@ $ pipeexec --np 2 --offload g=host
 ! pipeexec: error: --offload g=host: optimizer state on the device is updated there, which needs gradients there; nearest: --offload g=host,os=host
 = 2
 $ pipeexec --np 2 --offload g=host:40%,os=host --cpu-optimizer
-! pipeexec: error: --offload g=host:40%,os=host: a share of gradients on another tier is only simulated; nearest: g,os=host
+! pipeexec: error: --offload g=host:40%,os=host: a share of gradients on another tier is only simulated; nearest: --offload g,os=host
 = 2
 $ pipeexec --np 2 --offload g=host,os=host:40% --cpu-optimizer
-! pipeexec: error: --offload g=host,os=host:40%: a share of gradients on another tier is only simulated; nearest: g,os=host
+! pipeexec: error: --offload g=host,os=host:40%: a share of gradients on another tier is only simulated; nearest: --offload g,os=host
 = 2
 $ pipeexec --np 2 --offload g,os=nvme --cpu-optimizer
 ! pipeexec: error: --offload g,os=nvme: the tier nvme needs a folder for its files; add --nvme DIR
@@ -82,4 +82,8 @@ $ pipeexec --np 2 --precision bf16 --micro-batches 1 --grads-in-params
 = 2
 $ pipeexec --schedule chimera --np 2 --micro-batches 1 --offload g,os=host --cpu-optimizer
 ! pipeexec: error: --offload g,os=host: no micro-batch runs stage 0 of pipeline 1, so its gradients never leave the device; nearest: --micro-batches 2
+= 2
+# In fp32, shares of the host's update have no parameters to read.
+$ pipeexec --np 2 --dp 2 --zero 1 --offload p,os=host --cpu-optimizer
+! pipeexec: error: 1f1b: no MOVE loads parameters for 0U, and here they have no other copy; nearest: --precision bf16, or no --zero
 = 2
