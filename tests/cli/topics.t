@@ -52,9 +52,8 @@ $ for topic in bubble memory mfu schedules tiers units; do pipesim help $topic; 
 $ for topic in bubble memory mfu schedules tiers units; do pipesim help $topic; done | sed -n '/^  pipesim/{:a /\\$/{N;ba};p}' > topics.sh; grep -c '^  pipesim' topics.sh; sh -e topics.sh > topics.out && grep -c '^pipesim 0' topics.out
 > 13
 > 8
-# The example of pipeexec runs, and --help takes a topic, too.
-$ pipeexec help tiers | sed -n '/^  pipeexec/{:a /\\$/{N;ba};p}' >tiers.sh; sh -e tiers.sh | grep '^  state'; pipeexec --help tiers | cmp - <(pipeexec help tiers); pipesim -h bubble | head -1
->   state      a on host
+# --help takes a topic, too.
+$ pipesim --help tiers | cmp - <(pipesim help tiers); pipesim -h bubble | head -1
 > bubble: how much of the step is waiting
 # No line of any help is wider than 80 columns, and an example goes on in the next line as a shell takes it.
 $ for c in "-h" "--help" $(pipesim -h | sed -n '/^commands:/,/^$/p' | sed 's/commands://'); do case $c in -*) pipesim $c;; *) pipesim $c --help;; esac; done >help.txt; pipesim --help | grep -c '^  pipesim'; awk 'length > 80' help.txt; grep -A1 'recompute none .$' help.txt | uniq | head -2
