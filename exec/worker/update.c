@@ -124,7 +124,7 @@ int64_t pp_update_ps(const struct pp_worker *w, int i, int64_t measured_ps)
     const struct pp_machine *m = w->machine;
     const struct pp_chunk *chunk = &w->chunks[m->p->pipe[i] * m->stages + m->p->stage[i]];
 
-    if (m->p->kind[i] != PP_U || !pp_update_is_streamed(m))
+    if (m->p->kind[i] != PP_U || !pp_update_is_streamed(m) || !m->options.kernels->is_immediate)
         return measured_ps;
     return (pp_group_size(m) > 1 ? measured_ps : 1000 * chunk->update_ns) +
            m->options.costs->op[PP_U][m->p->stage[i]].copy_ps;

@@ -185,7 +185,7 @@ static inline bool pp_update_is_streamed(const struct pp_machine *m)
     return !spec->is_cpu_update && pp_state_is_away(spec, PP_STATE_OPTIMIZER);
 }
 /* Duration of a compute instruction on the virtual clock, as measured. Bytes inside of an update
- * last as long as the costs say. */
+ * last as long as the costs say, or as they took if the device is a GPU. */
 int64_t pp_update_ps(const struct pp_worker *w, int instruction, int64_t measured_ps);
 /* State of a chunk as U finds it: with the part of the share that U updates. */
 static inline struct pp_state pp_chunk_updated(const struct pp_chunk *chunk)
