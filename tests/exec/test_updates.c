@@ -2,12 +2,7 @@
  * every executable schedule are those of the run without. Bytes written and copied are those of the
  * layout and of the costs. */
 #define _GNU_SOURCE /* mkdtemp */
-#include "tests/exec/equal.h"
-
-#include <criterion/criterion.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include "tests/exec/tiers.h"
 
 static struct exec_case usual(int ranks, int micro_batches)
 {
@@ -19,65 +14,13 @@ static struct exec_case usual(int ranks, int micro_batches)
                               .is_cpu_update = true};
 }
 
-static struct exec_case without(const struct exec_case *c)
-{
-    struct exec_case plain = *c;
-
-    memset(plain.homes, 0, sizeof(plain.homes));
-    plain.is_cpu_update = plain.is_early = false;
-    plain.moved_optimizer = plain.bucket = 0;
-    plain.bucket_count = 0;
-    return plain;
-}
-
-static void check_tiers(const struct exec_run *run, const char *name)
-{
-    const struct pp_training_result *r = &run->result;
-
-    cr_assert(run->training.machine.clock == PP_CLOCK_WALL || r->structural_error_s == 0,
-              "%s: structural error %g s", name, r->structural_error_s);
-    for (int rank = 0; rank < run->program->ranks; rank++) {
-        const struct pp_tier_figures *is = &r->tiers[rank], *predicted = &r->predicted_tiers[rank];
-
-        cr_assert(r->touched_bytes[rank] == (double)r->layout[rank].peak_bytes,
-                  "%s: rank %d touched %.0f bytes, predicted %zu", name, rank,
-                  r->touched_bytes[rank], r->layout[rank].peak_bytes);
-        for (int tier = PP_TIER_HOST; tier < PP_TIERS; tier++)
-            cr_assert_eq(is->written_bytes[tier], predicted->written_bytes[tier],
-                         "%s: rank %d wrote %llu bytes of tier %d, predicted %llu", name, rank,
-                         (unsigned long long)is->written_bytes[tier], tier,
-                         (unsigned long long)predicted->written_bytes[tier]);
-        for (int class = 0; class < PP_STATE_CLASSES; class ++) {
-            cr_assert_eq(is->copied[class].down_bytes, predicted->copied[class].down_bytes,
-                         "%s: rank %d, class %d: %.0f down, predicted %.0f", name, rank, class,
-                         is->copied[class].down_bytes, predicted->copied[class].down_bytes);
-            cr_assert_eq(is->copied[class].up_bytes, predicted->copied[class].up_bytes,
-                         "%s: rank %d, class %d: %.0f up, predicted %.0f", name, rank, class,
-                         is->copied[class].up_bytes, predicted->copied[class].up_bytes);
-        }
-    }
-}
-
-/* Compares with the same case without tiers. Returns 0 for one that is refused. */
+/* Returns 0 for a case that is refused. */
 static int run_both(const struct exec_case *c)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-    const struct exec_case plain = without(c);
-    struct exec_run run[2];
-    const char *name = exec_case_text(arena, c);
-    const size_t bytes = sizeof(double) * (size_t)c->steps;
+    struct exec_run run;
 
-    if (!exec_run(arena, &plain, &run[0]))
-        return 0;
-    cr_assert(exec_run(arena, c, &run[1]), "%s", name);
-    const struct pp_training_result *a = &run[0].result, *b = &run[1].result;
-    cr_assert_arr_eq(a->losses, b->losses, bytes, "%s", name);
-    cr_assert_arr_eq(a->grad_norms, b->grad_norms, bytes, "%s", name);
-    cr_assert_eq(a->gradients.differing, b->gradients.differing, "%s", name);
-    cr_assert_eq(a->weights.differing, b->weights.differing, "%s", name);
-    cr_assert_eq(a->weights.max_abs, b->weights.max_abs, "%s", name);
-    check_tiers(&run[1], name);
-    return 1;
+    return run_with_tiers(arena, c, NULL, &run);
 }
 
 /* ---- every schedule -------------------------------------------------------------------------- */
@@ -152,18 +95,6 @@ static const struct exec_case variants[] = {
     EXEC_CASE("1f1b", 2, 4, .homes = {[PP_STATE_PARAMS] = PP_TIER_HOST}),
 };
 
-static char files_at[] = "/tmp/test_updates_XXXXXX";
-
-static void begin(void)
-{
-    cr_assert(mkdtemp(files_at));
-}
-
-static void end(void)
-{
-    cr_assert_eq(rmdir(files_at), 0, "a file was left over");
-}
-
 static const struct exec_case in_buckets[] = {
     EXEC_CASE("1f1b", 2, 4, .bucket = 17, .is_exact = true),
     EXEC_CASE("interleaved", 2, 4, .shape.chunks = 4, .bucket = 999, .bucket_count = 1),
@@ -171,9 +102,9 @@ static const struct exec_case in_buckets[] = {
               .backend = &pp_backend_fake),
     EXEC_CASE("1f1b", 2, 4, .moved_optimizer = 0.3, .bucket = 1000, .is_bf16 = true),
     EXEC_CASE("1f1b", 2, 4, .moved_optimizer = 0.7, .replicas = 2, .zero = 1),
-    EXEC_CASE("1f1b", 2, 4, .homes = {[PP_STATE_OPTIMIZER] = PP_TIER_NVME}, .nvme = files_at,
+    EXEC_CASE("1f1b", 2, 4, .homes = {[PP_STATE_OPTIMIZER] = PP_TIER_NVME}, .nvme = tier_files,
               .hidden = 64, .bucket = 1),
-    EXEC_CASE("interleaved", 2, 4, .shape.chunks = 4, .nvme = files_at, .is_bf16 = true,
+    EXEC_CASE("interleaved", 2, 4, .shape.chunks = 4, .nvme = tier_files, .is_bf16 = true,
               .homes = {PP_TIER_NVME, PP_TIER_NVME, PP_TIER_NVME}),
     EXEC_CASE("1f1b", 2, 4, .homes = {[PP_STATE_GRADS] = PP_TIER_HOST}, .bucket = 1000,
               .is_exact = true),
@@ -202,13 +133,13 @@ static const struct exec_case on_a_stream[] = {
     EXEC_CASE("interleaved", 2, 4, .shape.chunks = 4, .is_early = true, .clock = PP_CLOCK_WALL),
     EXEC_CASE("interleaved", 2, 4, .shape.chunks = 4, .is_early = true,
               .transport = &pp_transport_shm),
-    EXEC_CASE("interleaved", 2, 4, .shape.chunks = 4, .is_early = true, .nvme = files_at,
+    EXEC_CASE("interleaved", 2, 4, .shape.chunks = 4, .is_early = true, .nvme = tier_files,
               .homes = {[PP_STATE_GRADS] = PP_TIER_NVME}),
-    EXEC_CASE("zb-h1", 2, 4, .is_early = true, .nvme = files_at, .is_exact = true,
+    EXEC_CASE("zb-h1", 2, 4, .is_early = true, .nvme = tier_files, .is_exact = true,
               .homes = {PP_TIER_NVME, PP_TIER_NVME}, .backend = &pp_backend_fake),
 };
 
-Test(updates, on_a_stream_of_the_host, .init = begin, .fini = end)
+Test(updates, on_a_stream_of_the_host, .init = begin_files, .fini = end_files)
 {
     for (size_t i = 0; i < PP_COUNT(on_a_stream); i++) {
         PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
@@ -223,7 +154,7 @@ Test(updates, on_a_stream_of_the_host, .init = begin, .fini = end)
     }
 }
 
-Test(updates, in_buckets, .init = begin, .fini = end)
+Test(updates, in_buckets, .init = begin_files, .fini = end_files)
 {
     for (size_t i = 0; i < PP_COUNT(in_buckets); i++) {
         PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
