@@ -210,6 +210,7 @@ struct pp_flat {
     void *grad;
     int64_t *fixed;
     int bits;
+    bool keeps_grad; /* adamw of the CPU does not zero what it has read */
 };
 
 /* AdamW (Loshchilov and Hutter 2019). Decay is decoupled, and only for the tensors that decay.

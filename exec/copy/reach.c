@@ -90,6 +90,27 @@ enum pp_status pp_reach_fetch(const struct pp_worker *w, struct pp_error *err)
                : pp_staging_fetch(&w->staging, err);
 }
 
+enum pp_status pp_reach_fetch_gradients(const struct pp_worker *w, struct pp_error *err)
+{
+    const struct pp_machine *m = w->machine;
+
+    if (!m->p->state.spec.has_early_update)
+        return pp_reach_fetch(w, err);
+    for (int place = 0; place < m->places; place++) {
+        const struct pp_chunk *chunk = &w->chunks[place];
+        char *grads = chunk->staged.fixed ? (char *)chunk->staged.fixed : chunk->staged.sum;
+
+        if (chunk->worker)
+            PP_TRY(pp_reach_read(w, (size_t)(grads - w->staging.on_host),
+                                 pp_state_bytes(chunk->stage, m->options.kernels,
+                                                m->options.recipe->is_exact,
+                                                m->cuts[place % m->stages])
+                                     .gradients,
+                                 grads, err));
+    }
+    return PP_OK;
+}
+
 enum pp_status pp_reach_push(const struct pp_worker *w, struct pp_error *err)
 {
     return w->machine->layout[w->rank].is_scattered

@@ -12,6 +12,8 @@ enum pp_status pp_reach_write(const struct pp_worker *w, size_t at, size_t bytes
                               const void *memory, struct pp_error *err);
 /* The same for all of w->staging, which has memory. */
 enum pp_status pp_reach_fetch(const struct pp_worker *w, struct pp_error *err);
+/* The same within a step: of gradients alone, if updates are under way. */
+enum pp_status pp_reach_fetch_gradients(const struct pp_worker *w, struct pp_error *err);
 enum pp_status pp_reach_push(const struct pp_worker *w, struct pp_error *err);
 
 /* Returns the state of a place of the worker with each class where it lives. What is in a file has

@@ -40,8 +40,10 @@ void pp_update_find(const struct pp_worker *w, int place)
         pp_state_own_weights(&chunk->by_host, pp_tier_at(w, update->weights));
     if (update->grads.tier == PP_TIER_HOST)
         pp_state_own_gradients(&chunk->by_host, pp_tier_at(w, update->grads));
-    if (pp_state_is_away(&w->machine->p->state.spec, PP_STATE_GRADS))
+    if (pp_state_is_away(&w->machine->p->state.spec, PP_STATE_GRADS)) {
         chunk->by_device.summed = (struct pp_range){0}; /* they are in buckets */
+        chunk->by_host.keeps_gradients = w->machine->p->state.spec.has_early_update;
+    }
     chunk->is_changed = true;
 }
 

@@ -38,6 +38,8 @@ enum pp_status pp_states_open(struct pp_worker *w, struct pp_error *err);
 enum pp_status pp_states_open_parts(struct pp_worker *w, struct pp_error *err);
 /* Copies states of this process's workers from the device to the host, or back. */
 enum pp_status pp_states_fetch(const struct pp_machine *m, struct pp_error *err);
+/* The same within a step: of gradients alone, if updates are under way. */
+enum pp_status pp_states_fetch_gradients(const struct pp_machine *m, struct pp_error *err);
 enum pp_status pp_states_push(const struct pp_machine *m, struct pp_error *err);
 
 /* ---- a step ---------------------------------------------------------------------------------- */

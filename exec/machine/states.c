@@ -82,15 +82,28 @@ void pp_states_close(struct pp_machine *m)
     m->read->fetched_at = -1;
 }
 
-enum pp_status pp_states_fetch(const struct pp_machine *m, struct pp_error *err)
+static enum pp_status fetch_all(const struct pp_machine *m,
+                                enum pp_status (*fetch)(const struct pp_worker *,
+                                                        struct pp_error *),
+                                struct pp_error *err)
 {
     for (int k = 0; k < m->worker_count; k++) {
         if (pp_is_elsewhere(m, &m->workers[k]))
             continue;
         PP_TRY(pp_states_open(&m->workers[k], err));
-        PP_TRY(pp_reach_fetch(&m->workers[k], err));
+        PP_TRY(fetch(&m->workers[k], err));
     }
     return PP_OK;
+}
+
+enum pp_status pp_states_fetch(const struct pp_machine *m, struct pp_error *err)
+{
+    return fetch_all(m, pp_reach_fetch, err);
+}
+
+enum pp_status pp_states_fetch_gradients(const struct pp_machine *m, struct pp_error *err)
+{
+    return fetch_all(m, pp_reach_fetch_gradients, err);
 }
 
 enum pp_status pp_states_push(const struct pp_machine *m, struct pp_error *err)

@@ -115,7 +115,7 @@ static enum pp_status judge_step(struct pp_machine *m, struct pp_error *err)
     if (!isfinite(m->grad_norm))
         return pp_error_set(err, PP_EFAIL, "step %d: the norm of the gradients is not finite",
                             m->step + 1);
-    return m->hook ? pp_states_fetch(m, err) : PP_OK;
+    return m->hook ? pp_states_fetch_gradients(m, err) : PP_OK;
 }
 
 static void judge(const struct pp_kernels *k, void *stream, void *argument)

@@ -14,7 +14,8 @@ static struct pp_flat flat_of(const struct pp_stage *stage, const struct pp_kern
                             .until = range.until,
                             .grad = state->fixed ? NULL : grad,
                             .fixed = state->fixed ? grad : NULL,
-                            .bits = PP_GRAD_BITS};
+                            .bits = PP_GRAD_BITS,
+                            .keeps_grad = state->keeps_gradients};
 }
 
 /* ---- norm ------------------------------------------------------------------------------------ */

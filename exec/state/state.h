@@ -71,6 +71,7 @@ struct pp_state {
     void *m, *v;           /* of the share, from its first element on, as master */
     void *sum;             /* gradients; NULL if exact */
     int64_t *fixed;        /* exact gradients; NULL otherwise */
+    bool keeps_gradients;  /* an update on the host leaves them: they are read after it */
     struct pp_range share; /* range where a step's gradients are sure to be complete */
     struct pp_range held;  /* elements of `weights` */
     /* Elements of `sum` or `fixed`. If gradients are cut: the share, to the end of its last block

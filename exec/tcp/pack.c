@@ -263,7 +263,7 @@ void pp_tcp_send_worker(struct pp_tcp *t, int process, struct pp_frame frame)
 
     if ((has_figures && !pp_machine_try(m, pp_staging_fetch(&w->figures, &err), &err)) ||
         (has_figures && t->m->wants_gradients &&
-         !pp_machine_try(m, pp_states_fetch(m, &err), &err)))
+         !pp_machine_try(m, pp_states_fetch_gradients(m, &err), &err)))
         return;
     frame.bytes = pp_tcp_worker_bytes(t, &frame);
     struct packer out = {.at = malloc(frame.bytes + 1),

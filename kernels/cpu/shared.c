@@ -135,13 +135,15 @@ static const void *gradient(const struct pp_flat_parts *parts, const struct pp_f
     return piece;
 }
 
-/* Clears gradients `from` .. `until` - 1, which count from f->from. Returns `until`. */
+/* Clears gradients `from` .. `until` - 1, which count from f->from, unless they are kept. Returns
+ * `until`. */
 static int64_t clear(const struct pp_flat_parts *parts, const struct pp_flat *f, int64_t from,
                      int64_t until)
 {
     const size_t bytes = f->fixed ? sizeof(*f->fixed) : parts->gradient_bytes;
 
-    memset(at(f->fixed ? f->fixed : f->grad, bytes, from), 0, (size_t)(until - from) * bytes);
+    if (!f->keeps_grad)
+        memset(at(f->fixed ? f->fixed : f->grad, bytes, from), 0, (size_t)(until - from) * bytes);
     return until;
 }
 

@@ -130,6 +130,8 @@ static const struct exec_case on_a_stream[] = {
     EXEC_CASE("1f1b", 2, 4, .moved_optimizer = 0.4, .replicas = 2, .zero = 1, .is_bf16 = true,
               .homes = {PP_TIER_HOST, PP_TIER_HOST}, .backend = &pp_backend_fake),
     EXEC_CASE("1f1b", 2, 4, .is_early = true, .tp = 2),
+    EXEC_CASE("interleaved", 2, 4, .shape.chunks = 4, .is_early = true,
+              .homes = {[PP_STATE_GRADS] = PP_TIER_HOST}),
     EXEC_CASE("interleaved", 2, 4, .shape.chunks = 4, .is_early = true, .clock = PP_CLOCK_WALL),
     EXEC_CASE("interleaved", 2, 4, .shape.chunks = 4, .is_early = true,
               .transport = &pp_transport_shm),
