@@ -38,6 +38,16 @@ static inline int run_and_check(const struct exec_case *c)
     return 1;
 }
 
+/* Is true if a rank holds a stage in two pipelines. */
+static inline bool has_stage_twice(const struct pp_program *p)
+{
+    for (int place = p->stages; place < p->pipelines * p->stages; place++)
+        for (int other = place % p->stages; other < place; other += p->stages)
+            if (p->rank_of[place] == p->rank_of[other])
+                return true;
+    return false;
+}
+
 /* Returns `c` with exact gradients, clipped. */
 static inline struct exec_case exact_case(struct exec_case c, int mbs, int steps)
 {

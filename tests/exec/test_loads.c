@@ -14,15 +14,6 @@ static struct exec_case usual(int ranks, int micro_batches)
                               .homes[PP_STATE_PARAMS] = PP_TIER_HOST};
 }
 
-static bool has_stage_twice(const struct pp_program *p)
-{
-    for (int place = p->stages; place < p->pipelines * p->stages; place++)
-        for (int other = place % p->stages; other < place; other += p->stages)
-            if (p->rank_of[place] == p->rank_of[other])
-                return true;
-    return false;
-}
-
 /* Parameters of the chunks of a rank; whole ones, on the device. */
 static size_t chunks_bytes(const struct exec_run *run, int rank)
 {

@@ -6,15 +6,6 @@
 
 enum { LEAST_ZERO = 2, MOST_ZERO = 3 };
 
-static bool has_stage_twice(const struct pp_program *p)
-{
-    for (int place = p->stages; place < p->pipelines * p->stages; place++)
-        for (int other = place % p->stages; other < place; other += p->stages)
-            if (p->rank_of[place] == p->rank_of[other])
-                return true;
-    return false;
-}
-
 /* Returns 0 for a program that cannot be cut. */
 static int cut_and_check(const struct exec_case *c)
 {

@@ -1,9 +1,10 @@
 /* Buffers of gradients that live on another tier. One chunk has a buffer at a time, until its part
  * has arrived. It takes it for its first backward, or for the sum so far. */
+#include "exec/program/none.h"
 #include "exec/program/wholes.h"
 #include "tests/unit/support/lower_cases.h"
 
-enum { MOST = 512, NOBODY = -1 };
+enum { MOST = 512 };
 
 /* A rank in the order of its list, by the rules of a program alone. */
 struct replay {
@@ -25,12 +26,12 @@ static void take(struct replay *r, int i)
     const int buffer = r->wholes->of[PP_WHOLE_GRADS][i], chunk = place_of(r, i);
 
     cr_assert_geq(buffer, 0);
-    if (r->buffer_of[chunk] != NOBODY) {
+    if (r->buffer_of[chunk] != PP_NONE) {
         cr_assert_eq(buffer, r->buffer_of[chunk]);
         cr_assert(!r->wholes->is_first[i], "%d begins with zeros", i);
         return;
     }
-    cr_assert_eq(r->chunk_in[buffer], NOBODY, "%d takes a buffer in use", i);
+    cr_assert_eq(r->chunk_in[buffer], PP_NONE, "%d takes a buffer in use", i);
     cr_assert(r->wholes->is_first[i]);
     r->chunk_in[buffer] = chunk;
     r->buffer_of[chunk] = buffer;
@@ -39,7 +40,7 @@ static void take(struct replay *r, int i)
 static void sum(struct replay *r, int i)
 {
     cr_assert(r->is_home[place_of(r, i)]);
-    cr_assert_eq(r->buffer_of[place_of(r, i)], NOBODY);
+    cr_assert_eq(r->buffer_of[place_of(r, i)], PP_NONE);
     take(r, i);
     r->is_summed[place_of(r, i)] = true;
     r->sums++;
@@ -49,11 +50,11 @@ static void part(struct replay *r, int i)
 {
     const int chunk = place_of(r, i);
 
-    cr_assert_neq(r->buffer_of[chunk], NOBODY);
+    cr_assert_neq(r->buffer_of[chunk], PP_NONE);
     cr_assert_eq(r->wholes->of[PP_WHOLE_GRADS][i], r->buffer_of[chunk]);
     cr_assert_eq(r->wholes->is_added[i], r->is_home[chunk] && !r->is_summed[chunk]);
     r->added += r->wholes->is_added[i];
-    r->buffer_of[chunk] = NOBODY;
+    r->buffer_of[chunk] = PP_NONE;
     r->is_home[chunk] = true;
     r->is_summed[chunk] = false;
     r->last[chunk] = i;
@@ -66,7 +67,7 @@ static void meet(struct replay *r, int i)
     const int chunk = place_of(r, i);
 
     if (r->p->aux[i] != PP_TIED && r->wholes->has_backward[chunk])
-        cr_assert(r->buffer_of[chunk] != NOBODY && (!r->is_home[chunk] || r->is_summed[chunk]));
+        cr_assert(r->buffer_of[chunk] != PP_NONE && (!r->is_home[chunk] || r->is_summed[chunk]));
 }
 
 static void step(struct replay *r, int rank, int i)
@@ -75,7 +76,7 @@ static void step(struct replay *r, int rank, int i)
     const int target = p->kind[i] == PP_WAIT ? p->begin[rank] + p->arg[i] : i;
 
     if (p->kind[i] == PP_WAIT && p->purpose[target] == PP_FOR_GRAD_DOWN)
-        r->chunk_in[r->wholes->of[PP_WHOLE_GRADS][target]] = NOBODY;
+        r->chunk_in[r->wholes->of[PP_WHOLE_GRADS][target]] = PP_NONE;
     else if (p->kind[i] == PP_B || p->kind[i] == PP_W)
         take(r, i);
     else if (p->kind[i] == PP_AR)
@@ -91,7 +92,7 @@ static void check_rank(struct replay *r, int rank)
     const struct pp_program *p = r->p;
 
     for (int k = 0; k < MOST; k++)
-        r->buffer_of[k] = r->chunk_in[k] = r->last[k] = NOBODY;
+        r->buffer_of[k] = r->chunk_in[k] = r->last[k] = PP_NONE;
     for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++)
         step(r, rank, i);
     for (int k = 0; k < p->pipelines * p->stages; k++) {
@@ -99,10 +100,10 @@ static void check_rank(struct replay *r, int rank)
             continue;
         cr_assert_eq(r->wholes->last_part[k], r->last[k]);
         cr_assert_eq(r->last[k] >= 0, r->wholes->has_backward[k]);
-        cr_assert_eq(r->buffer_of[k], NOBODY, "gradients of %d stay", k);
+        cr_assert_eq(r->buffer_of[k], PP_NONE, "gradients of %d stay", k);
     }
     for (int k = 0; k < MOST; k++)
-        cr_assert_eq(r->chunk_in[k], NOBODY, "buffer %d is not free", k);
+        cr_assert_eq(r->chunk_in[k], PP_NONE, "buffer %d is not free", k);
 }
 
 static void check(struct pp_arena *arena, const struct pp_program *p, struct replay *r)
