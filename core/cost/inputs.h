@@ -9,6 +9,7 @@
 #include "core/cost/framework.h"
 #include "core/cost/recompute.h"
 #include "core/cost/state.h"
+#include "core/model/generation.h"
 #include "core/model/model.h"
 
 /* Place and price of embedding and head. The last three have an equal part of both in every stage;
@@ -71,5 +72,6 @@ struct pp_cost_inputs {
     double intra_factor, inter_factor; /* --link-bw, 1 = as given */
     const struct pp_fabric *fabric;    /* NULL: intra and inter link of the cluster only */
     struct pp_map map;
-    enum pp_algorithm algorithm; /* of collectives */
+    enum pp_algorithm algorithm;            /* of collectives */
+    const struct pp_generation *generation; /* NULL: the run trains */
 };

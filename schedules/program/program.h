@@ -99,6 +99,8 @@ struct pp_program {
     int granules;      /* per micro-batch */
     int splits;
     int versions; /* weight versions alive, 1 for synchronous schedules */
+    int passes;   /* of a generating program; 0 in training. Stage v is stage v % (stages / passes)
+                   * of the model, in pass v / (stages / passes) */
     struct pp_program_state state;
     const uint16_t *rank_of; /* [pipeline * stages + stage] */
     const uint16_t *pipe_of; /* [granule id], micro_batches * granules entries */
@@ -220,7 +222,7 @@ struct pp_program_head {
     const char *name;
     enum pp_program_level level;
     enum pp_program_mode mode;
-    int ranks, stages, pipelines, micro_batches, granules, splits, versions;
+    int ranks, stages, pipelines, micro_batches, granules, splits, versions, passes;
     struct pp_program_state state;
     const uint16_t *rank_of, *pipe_of;
     const char *file;                           /* NULL for generated programs */
