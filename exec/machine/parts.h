@@ -12,15 +12,15 @@ static inline bool pp_is_conductor(const struct pp_machine *m)
 {
     return m->options.meeting.count <= 1 || m->options.meeting.index == 0;
 }
-/* fit.c: PP_EFAIL with what would help when the machine or the device has too little memory. */
+/* room.c: PP_EFAIL with what would help when the machine or the device has too little memory. */
 enum pp_status pp_check_memory(const struct pp_machine *m, struct pp_error *err);
 /* True if other processes have the other workers. */
 static inline bool pp_is_alone(const struct pp_machine *m)
 {
     return m->own_worker >= 0 && m->own_worker < m->worker_count;
 }
-/* fit_help.c: appends legal options that lower what the fullest rank of this process needs. */
-void pp_fit_help(const struct pp_machine *m, double needed_bytes, int rank, struct pp_error *err);
+/* room_help.c: appends legal options that lower what the fullest rank of this process needs. */
+void pp_room_help(const struct pp_machine *m, double needed_bytes, int rank, struct pp_error *err);
 /* The same; places the memory of all workers, or their addresses. */
 enum pp_status pp_place_memory(struct pp_machine *m, struct pp_error *err);
 /* Staging buffer for a part of a worker's block. */

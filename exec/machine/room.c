@@ -242,7 +242,7 @@ static enum pp_status refuse(const struct pp_machine *m, const struct fit *fit,
                     "check %.0f",
                     fit->lists_bytes / MIB, fit->later_bytes / MIB,
                     (double)m->options.reserved_bytes / MIB);
-    pp_fit_help(m, fit->needed_bytes, rank, err);
+    pp_room_help(m, fit->needed_bytes, rank, err);
     tell_parts(m, rank, err);
     tell_others(m, rank, large, err);
     return PP_EFAIL;

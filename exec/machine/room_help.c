@@ -22,7 +22,7 @@ static bool does_bf16_help(const struct pp_machine *m, const struct pp_rank_layo
             (bytes == sizeof(float) && l->activations_bytes > l->params_bytes));
 }
 
-void pp_fit_help(const struct pp_machine *m, double needed_bytes, int rank, struct pp_error *err)
+void pp_room_help(const struct pp_machine *m, double needed_bytes, int rank, struct pp_error *err)
 {
     static const double LEAST_FRAC = 0.05; /* of what is needed, to be worth an option */
     const struct pp_rank_layout *l = &m->layout[rank];
