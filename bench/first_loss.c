@@ -6,7 +6,7 @@
 #include "bench/bench.h"
 #include "exec/cli.h"
 #include "exec/nodes/loss.h"
-#include "exec/resolve/config.h"
+#include "exec/plan/plan.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,6 +5,7 @@
 #include "core/printable.h"
 #include "core/text/progress.h"
 #include "exec/fit/fit.h"
+#include "exec/plan/plan.h"
 #include "exec/rendezvous/meeting.h"
 #include "exec/report/report.h"
 #include "exec/resolve/resume.h"

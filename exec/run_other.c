@@ -1,6 +1,8 @@
 /* The other schedule of --calibrate-on: its program, and the durations of its steps. */
 #include "exec/run.h"
 
+#include "exec/plan/plan.h"
+
 static enum pp_status check_same_size(const struct pp_exec_run *run, struct pp_error *err)
 {
     const struct pp_batch *a = &run->plan.batch, *b = &run->other.batch;

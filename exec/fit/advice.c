@@ -1,5 +1,6 @@
 /* Options that make a run fit. Each is tried: the run is planned anew, and its memory laid out. */
 #include "exec/fit/parts.h"
+#include "exec/plan/plan.h"
 
 #include "schedules/select/offload.h"
 

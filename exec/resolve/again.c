@@ -1,5 +1,6 @@
 /* --recompute, and what it means for each stage. */
 #include "exec/resolve/parts.h"
+#include "exec/resolve/planned.h"
 
 #include <stdio.h>
 

@@ -1,5 +1,6 @@
 /* Micro-batches, samples of a micro-batch, samples of a step: two of them give the third. */
 #include "exec/resolve/parts.h"
+#include "exec/resolve/planned.h"
 
 #include "core/cost/analytic/roofline.h"
 #include <string.h>

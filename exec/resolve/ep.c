@@ -1,6 +1,7 @@
 /* Resolves --ep and --etp: devices that share experts. Names what cannot be combined with it.
  * Resolves the loss of balance of experts, too. */
 #include "exec/resolve/parts.h"
+#include "exec/resolve/planned.h"
 
 static enum pp_status check_parts(const struct pp_exec_wish *wish,
                                   const struct pp_exec_config *config, struct pp_error *err)

@@ -1,4 +1,4 @@
-/* exec/resolve/parts.h — private parts of pp_exec_resolve() and pp_exec_plan_make(). */
+/* exec/resolve/parts.h — private parts of pp_exec_resolve(). */
 #pragma once
 
 #include "exec/resolve/config.h"
@@ -34,35 +34,12 @@ enum pp_status pp_exec_text(struct pp_arena *arena, const struct pp_exec_wish *w
                             const struct pp_given *given, const struct pp_exec_config *config,
                             struct pp_text *text, struct pp_error *err);
 
-/* Resolves micro-batches and their samples, after ranks. PP_EINVAL if they contradict --gbs. */
-enum pp_status pp_exec_batch(const struct pp_exec_wish *wish, const struct pp_exec_config *config,
-                             struct pp_exec_plan *plan, struct pp_error *err);
-/* Adds to a schedule's refusal how --gbs led to the number of micro-batches, if it did. */
-enum pp_status pp_exec_explain_batch(const struct pp_exec_wish *wish,
-                                     const struct pp_exec_config *config, struct pp_error *err);
-/* PP_EINVAL unless granules have whole samples, and splits whole tokens, an even number if elements
- * have 2 bytes (see exec/stage/stage.h). */
-enum pp_status pp_exec_check_cut(const struct pp_exec_config *config,
-                                 const struct pp_exec_plan *plan, struct pp_error *err);
-
 /* again.c: resolves --recompute, after the model. Errors: pp_recompute_read(). */
 enum pp_status pp_exec_recompute(const struct pp_exec_wish *wish, struct pp_exec_config *config,
                                  struct pp_error *err);
-/* PP_EINVAL for a recomputation of whole splits, and for one by stages of a file that has R. */
-enum pp_status pp_exec_check_again(const struct pp_exec_config *config,
-                                   const struct pp_exec_plan *plan, struct pp_error *err);
 /* ep.c: takes the loss of balance. PP_EINVAL without experts. */
 enum pp_status pp_exec_balance(const struct pp_exec_wish *wish, struct pp_exec_config *config,
                                struct pp_error *err);
-/* PP_EINVAL if the program cuts micro-batches, of which that loss needs all tokens. */
-enum pp_status pp_exec_check_balance(const struct pp_exec_config *config,
-                                     const struct pp_exec_plan *plan, struct pp_error *err);
-/* Returns the share of each stage that recomputes, [stages]. */
-double *pp_exec_recompute_fracs(struct pp_arena *arena, const struct pp_exec_config *config,
-                                int stages, const int *blocks_per_stage);
-/* Returns what R of a stage with `blocks` computes. */
-struct pp_stage_again pp_exec_stage_again(const struct pp_exec_config *config, int stages,
-                                          int stage, int blocks);
 /* refuse.c: what cannot be combined with an option, one row each. */
 struct pp_exec_refusal {
     bool is_given;
@@ -77,23 +54,6 @@ enum pp_status pp_exec_refuse(const char *typed, const struct pp_exec_refusal *r
  */
 enum pp_status pp_exec_ep(const struct pp_exec_wish *wish, struct pp_exec_config *config,
                           struct pp_error *err);
-/* executable.c: PP_EINVAL for a schedule or file that is only simulated, with those that run. Also
- * for a file that sums a matrix which the model does not share. */
-enum pp_status pp_exec_check_subject(const struct pp_exec_wish *wish,
-                                     const struct pp_exec_config *config,
-                                     const struct pp_subject *subject, struct pp_error *err);
-/* PP_EINVAL for instructions of plan->program that engines can only price. */
-enum pp_status pp_exec_check_kinds(const struct pp_exec_wish *wish,
-                                   const struct pp_exec_config *config,
-                                   const struct pp_exec_plan *plan, struct pp_error *err);
-/* Notes in a complete program where its classes live, and how they move. */
-void pp_exec_note_homes(const struct pp_state_spec *wanted, struct pp_program *program);
-/* Then: PP_EINVAL for moves of a file that the options do not have, and for clipping with updates
- * before the norm is known. Also for gradients on another tier if a copy of a stage never goes
- * backward. */
-enum pp_status pp_exec_check_moves(const struct pp_exec_wish *wish,
-                                   const struct pp_exec_config *config,
-                                   const struct pp_exec_plan *plan, struct pp_error *err);
 /* degrees.c: resolves the number of replicas from --dp or --gpus. PP_EINVAL for a number of devices
  * that the degrees do not divide or contradict, and for --cp beyond 1. */
 enum pp_status pp_exec_degrees(const struct pp_exec_wish *wish, struct pp_exec_config *config,
@@ -102,39 +62,13 @@ enum pp_status pp_exec_degrees(const struct pp_exec_wish *wish, struct pp_exec_c
  * model, with the nearest that do, and for what it cannot be combined with. */
 enum pp_status pp_exec_tp(const struct pp_exec_wish *wish, struct pp_exec_config *config,
                           struct pp_error *err);
-/* PP_EINVAL if the parts of --tp-split do not have equally many rows of a forward. */
-enum pp_status pp_exec_check_row_parts(const struct pp_exec_wish *wish,
-                                       const struct pp_exec_config *config,
-                                       const struct pp_exec_plan *plan, struct pp_error *err);
 /* PP_EINVAL if the workers of a group cannot share the tokens of a forward evenly. */
 enum pp_status pp_exec_check_token_shares(const struct pp_exec_config *config,
                                           const struct pp_exec_plan *plan, struct pp_error *err);
-/* shards.c: takes what the program is to cut, after its order. PP_EINVAL for options without effect
- * and what is only simulated. */
-struct pp_build;
-enum pp_status pp_exec_take_shards(const struct pp_exec_wish *wish,
-                                   const struct pp_exec_config *config, struct pp_exec_plan *plan,
-                                   struct pp_build *build, struct pp_error *err);
 /* tiers.c: resolves caps, folder and rates of memory tiers, after the machine. PP_EINVAL with the
  * expected form. */
 enum pp_status pp_exec_tiers(const struct pp_exec_wish *wish, struct pp_exec_config *config,
                              struct pp_error *err);
-/* Takes the homes of state and activations, after its shards. PP_EINVAL for options without effect,
- * for nvme without a folder, and what is only simulated. */
-enum pp_status pp_exec_take_tiers(const struct pp_exec_wish *wish,
-                                  const struct pp_exec_config *config, struct pp_build *build,
-                                  struct pp_error *err);
-/* PP_EINVAL for few bits of what is saved, if I and W of the program are apart. */
-enum pp_status pp_exec_check_bits(const struct pp_exec_config *config,
-                                  const struct pp_exec_plan *plan, struct pp_error *err);
-/* True if several groups of copies each hold a state. */
-bool pp_exec_has_groups(const struct pp_exec_config *config, const struct pp_exec_plan *plan);
-/* Sets plan->zero, after the program. PP_EINVAL for what cannot be cut: gradients of
- * several pipelines, or of a matrix that two stages of a rank share. */
-enum pp_status pp_exec_check_shards(const struct pp_exec_wish *wish,
-                                    const struct pp_exec_config *config, struct pp_exec_plan *plan,
-                                    struct pp_error *err);
-
 /* weights.c: opens the weights of --model DIR, after model and net. PP_EINVAL for files that are
  * not those of config.json, and for options that change its dimensions. */
 enum pp_status pp_exec_weights(struct pp_arena *arena, const struct pp_exec_wish *wish,

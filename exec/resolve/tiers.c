@@ -1,6 +1,7 @@
 /* Memory tiers: where state and activations live, and what each tier may hold. */
 #include "core/units.h"
 #include "exec/resolve/parts.h"
+#include "exec/resolve/planned.h"
 #include "schedules/build/build.h"
 #include "schedules/select/offload.h"
 

@@ -1,6 +1,7 @@
 /* Resolves --tp, after --ep: devices that share each block. Names what cannot be combined with it.
  */
 #include "exec/resolve/parts.h"
+#include "exec/resolve/planned.h"
 
 static enum pp_status check_parts(const struct pp_exec_wish *wish,
                                   const struct pp_exec_config *config, struct pp_error *err)

@@ -5,6 +5,7 @@
 #include "core/quantile.h"
 #include "core/units.h"
 #include "exec/resolve/parts.h"
+#include "exec/resolve/planned.h"
 
 #include <stdio.h>
 #include <stdlib.h>

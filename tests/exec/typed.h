@@ -5,7 +5,7 @@
 
 #include "core/arena.h"
 #include "exec/cli.h"
-#include "exec/resolve/config.h"
+#include "exec/plan/plan.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
  * the loop does: with the same gradients, the same loss, and the predicted memory.
  * The bytes themselves draw the model (tied or not), the replicas, the device and the lowering. */
 #include "exec/cli.h"
-#include "exec/resolve/config.h"
+#include "exec/plan/plan.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <string.h>

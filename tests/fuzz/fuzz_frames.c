@@ -4,7 +4,7 @@
  * a frame from another one. Its fields are near those of the program, and its bytes are as many as
  * the rules ask for, or nearly. */
 #include "exec/cli.h"
-#include "exec/resolve/config.h"
+#include "exec/plan/plan.h"
 #include "exec/transport/parts.h"
 #include "exec/transport/transports.h"
 #include "schedules/registry.h"

@@ -1,7 +1,7 @@
 /* What pipeexec derives from flags: blocks of stages, wires, batches, programs. */
 #include "exec/cli.h"
+#include "exec/plan/plan.h"
 #include "exec/report/report.h"
-#include "exec/resolve/config.h"
 #include "schedules/registry.h"
 
 #include <criterion/criterion.h>

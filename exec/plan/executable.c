@@ -1,6 +1,6 @@
 /* Which schedules and program files can be executed; the others are only simulated. Where the state
  * of a file lives. */
-#include "exec/resolve/parts.h"
+#include "exec/plan/parts.h"
 #include "schedules/registry.h"
 
 #include <stdio.h>
