@@ -4,7 +4,9 @@
 #include <stdbool.h>
 
 #define PP_SCHEDULE(name) extern const struct pp_schedule pp_schedule_##name;
+#define PP_GENERATOR      PP_SCHEDULE
 #include "schedules/rows.h"
+#undef PP_GENERATOR
 #undef PP_SCHEDULE
 
 const struct pp_schedule *const pp_schedules[] = {
@@ -13,10 +15,27 @@ const struct pp_schedule *const pp_schedules[] = {
 #undef PP_SCHEDULE
     NULL,
 };
+const struct pp_schedule *const pp_generators[] = {
+#define PP_GENERATOR(name) &pp_schedule_##name,
+#include "schedules/rows.h"
+#undef PP_GENERATOR
+    NULL,
+};
+
+enum {
+    TRAINING = sizeof pp_schedules / sizeof *pp_schedules - 1,
+    ALL = TRAINING + sizeof pp_generators / sizeof *pp_generators - 1,
+};
+
+/* Returns the i-th schedule of both lists, or NULL. */
+static const struct pp_schedule *schedule_at(int i)
+{
+    return i < TRAINING ? pp_schedules[i] : i < ALL ? pp_generators[i - TRAINING] : NULL;
+}
 
 const char *pp_schedule_name(int i)
 {
-    return pp_schedules[i] ? pp_schedules[i]->name : NULL;
+    return i < ALL ? schedule_at(i)->name : NULL;
 }
 
 /* Is true if an earlier schedule has the same option. */
@@ -49,12 +68,14 @@ const struct pp_schedule_option *pp_schedule_option_find(const char *name)
 
 const struct pp_schedule *pp_schedule_find(const char *name)
 {
-    for (int i = 0; pp_schedules[i] != NULL; i++) {
-        if (pp_same_name(name, pp_schedules[i]->name))
-            return pp_schedules[i];
-        for (const char *const *alias = pp_schedules[i]->aliases; alias && *alias; alias++)
+    for (int i = 0; i < ALL; i++) {
+        const struct pp_schedule *schedule = schedule_at(i);
+
+        if (pp_same_name(name, schedule->name))
+            return schedule;
+        for (const char *const *alias = schedule->aliases; alias && *alias; alias++)
             if (pp_same_name(name, *alias))
-                return pp_schedules[i];
+                return schedule;
     }
     return NULL;
 }
@@ -65,9 +86,9 @@ static void list_names(bool has_aliases, const char *names[NAMES])
 {
     int count = 0;
 
-    for (int i = 0; pp_schedules[i] != NULL && count < NAMES - 1; i++) {
-        const char *const *alias = has_aliases ? pp_schedules[i]->aliases : NULL;
-        names[count++] = pp_schedules[i]->name;
+    for (int i = 0; i < ALL && count < NAMES - 1; i++) {
+        const char *const *alias = has_aliases ? schedule_at(i)->aliases : NULL;
+        names[count++] = schedule_at(i)->name;
         for (; alias && *alias && count < NAMES - 1; alias++)
             names[count++] = *alias;
     }

@@ -3,8 +3,10 @@
 
 #include "schedules/order/schedule.h"
 
-extern const struct pp_schedule *const pp_schedules[]; /* alphabetical, NULL-terminated */
-const char *pp_schedule_name(int i);                   /* name of the i-th; NULL after the last */
+/* Schedules that train, and schedules that generate; alphabetical, NULL-terminated. */
+extern const struct pp_schedule *const pp_schedules[], *const pp_generators[];
+/* Name of the i-th, those that train first; NULL after the last. */
+const char *pp_schedule_name(int i);
 /* Returns the i-th option that schedules declare, each counted once; NULL after the last. */
 const struct pp_schedule_option *pp_schedule_option(int i);
 const struct pp_schedule_option *pp_schedule_option_find(const char *name);

@@ -1,4 +1,9 @@
-/* schedules/rows.h — the list of schedules, alphabetical; include it with PP_SCHEDULE defined. */
+/* schedules/rows.h — the lists of schedules, alphabetical; include it with PP_SCHEDULE defined, or
+ * with PP_GENERATOR, for those that only have forwards. */
+#ifdef PP_GENERATOR
+PP_GENERATOR(generate)
+#endif
+#ifdef PP_SCHEDULE
 PP_SCHEDULE(1f1b)
 PP_SCHEDULE(bfs)
 PP_SCHEDULE(bitpipe)
@@ -21,3 +26,4 @@ PP_SCHEDULE(zb_auto)
 PP_SCHEDULE(zb_h1)
 PP_SCHEDULE(zb_h2)
 PP_SCHEDULE(zbv)
+#endif

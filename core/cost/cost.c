@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { UNIT_KEYS = 7 };
+enum { UNIT_KEYS = 8 };
 static const double UNIT_MAX = 1e6;
 
 /* ---- look-up --------------------------------------------------------------------------------- */
@@ -175,8 +175,8 @@ struct pp_cost pp_costs_p2p(const struct pp_costs *costs, const struct pp_op *se
 
 /* ---- unit mode ------------------------------------------------------------------------------- */
 
-static const char *const unit_keys[UNIT_KEYS] = {"F", "B", "I", "W", "C", "FB", "R"};
-enum { KEY_F, KEY_B, KEY_I, KEY_W, KEY_C, KEY_FB, KEY_R };
+static const char *const unit_keys[UNIT_KEYS] = {"F", "B", "I", "W", "C", "FB", "R", "P"};
+enum { KEY_F, KEY_B, KEY_I, KEY_W, KEY_C, KEY_FB, KEY_R, KEY_P };
 
 static enum pp_status parse_value(const char *text, size_t length, double *value,
                                   struct pp_error *err)
@@ -215,10 +215,11 @@ static enum pp_status parse_key(const char *text, size_t length, double value[UN
             return pp_error_prefix(err, "--unit %s: ", unit_keys[k]);
         return PP_OK;
     }
-    return pp_error_set(err, PP_EINVAL,
-                        "--unit: unknown key '%.*s', known are F, B, I, W, C, FB and R (F=1,B=2 or "
-                        "F=1,I=1,W=1,C=0.1)",
-                        (int)(name < 80 ? name : 80), text);
+    return pp_error_set(
+        err, PP_EINVAL,
+        "--unit: unknown key '%.*s', known are F, B, I, W, C, FB, R and P (F=1,B=2 or "
+        "F=1,I=1,W=1,C=0.1)",
+        (int)(name < 80 ? name : 80), text);
 }
 
 /* Fills B, I and W from those given so that B = I + W. */
@@ -252,7 +253,7 @@ static enum pp_status complete_backward(double v[UNIT_KEYS], struct pp_error *er
 enum pp_status pp_unit_costs_parse(const char *text, struct pp_unit_costs *unit,
                                    struct pp_error *err)
 {
-    double v[UNIT_KEYS] = {NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+    double v[UNIT_KEYS] = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
 
     for (const char *at = text;; at++) {
         const size_t length = strcspn(at, ",");
@@ -275,6 +276,8 @@ enum pp_status pp_unit_costs_parse(const char *text, struct pp_unit_costs *unit,
     unit->c = v[KEY_C], unit->fb = v[KEY_FB];
     unit->has_r = !isnan(v[KEY_R]);
     unit->r = unit->has_r ? v[KEY_R] : 0;
+    unit->has_p = !isnan(v[KEY_P]);
+    unit->p = unit->has_p ? v[KEY_P] : 0;
     return PP_OK;
 }
 
@@ -320,6 +323,12 @@ struct pp_costs *pp_costs_unit(struct pp_arena *arena, const struct pp_unit_cost
     costs->s_per_byte = PP_ARRAY(arena, double, 1);
     costs->ring_alpha_ps = PP_ARRAY(arena, int64_t, stages);
     return costs;
+}
+
+void pp_costs_unit_prompts(const struct pp_unit_costs *unit, int stages, struct pp_costs *costs)
+{
+    for (int i = 0; unit->has_p && i < stages * costs->splits; i++)
+        costs->op[PP_F][i].ps = pp_units_ps(unit->p / costs->splits);
 }
 
 void pp_costs_unit_share(const double *recompute_frac, struct pp_costs *costs)

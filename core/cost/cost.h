@@ -189,16 +189,18 @@ struct pp_cost pp_costs_p2p(const struct pp_costs *costs, const struct pp_op *se
 double pp_costs_message_bytes(const struct pp_costs *costs, const struct pp_op *op);
 
 /* Parses `--unit F=1,B=2` or `F=1,I=1,W=1[,C=0.1][,FB=…][,R=1]`. B = I + W. B alone gives I = W =
- * B/2, F alone B = 2F. FB = F + B unless given. R is the recomputation of a whole stage. PP_EINVAL:
- * unknown, repeated, negative keys. */
+ * B/2, F alone B = 2F. FB = F + B unless given. R is the recomputation of a whole stage. P is the F
+ * of a group's prompt, where passes generate. PP_EINVAL: unknown, repeated, negative keys. */
 struct pp_unit_costs {
-    double f, b, i, w, c, fb, r;
-    bool has_r;
+    double f, b, i, w, c, fb, r, p;
+    bool has_r, has_p;
 };
 extern const struct pp_unit_costs pp_unit_costs_usual; /* F=1,I=1,W=1 */
 enum pp_status pp_unit_costs_parse(const char *text, struct pp_unit_costs *unit,
                                    struct pp_error *err);
 struct pp_costs *pp_costs_unit(struct pp_arena *arena, const struct pp_unit_costs *unit, int ranks,
                                int stages, int splits, int granules);
+/* Sets the time of the first stages, which read prompts. */
+void pp_costs_unit_prompts(const struct pp_unit_costs *unit, int stages, struct pp_costs *costs);
 /* Takes the share of each stage from its recomputation, [stage]. */
 void pp_costs_unit_share(const double *recompute_frac, struct pp_costs *costs);

@@ -10,10 +10,23 @@
 #include <limits.h>
 #include <string.h>
 
+static struct pp_costs *unit_costs(struct pp_arena *arena, const struct pp_build *b)
+{
+    const struct pp_unit_costs *unit = b->unit ? b->unit : &pp_unit_costs_usual;
+    const struct pp_program *p = b->given;
+    const struct pp_shape *shape = &b->shape;
+    struct pp_costs *costs =
+        p ? pp_costs_unit(arena, unit, p->ranks, p->stages, p->splits, p->granules)
+          : pp_costs_unit(arena, unit, shape->ranks, pp_shape_stages(shape), shape->splits,
+                          shape->granules);
+
+    pp_costs_unit_prompts(unit, pp_build_prompt_stages(b), costs);
+    return costs;
+}
+
 /* Fills in the shape, costs and shares of recomputation from the other fields. */
 static enum pp_status complete(struct pp_arena *arena, struct pp_build *b, struct pp_error *err)
 {
-    const struct pp_unit_costs *unit = b->unit ? b->unit : &pp_unit_costs_usual;
     const struct pp_program *p = b->given;
     const struct pp_shape *shape = &b->shape;
 
@@ -22,9 +35,7 @@ static enum pp_status complete(struct pp_arena *arena, struct pp_build *b, struc
         PP_TRY(pp_schedule_check(b->schedule, &b->shape, err));
     const int stages = p ? p->stages : pp_shape_stages(shape);
     if (!b->costs)
-        b->costs =
-            p ? pp_costs_unit(arena, unit, p->ranks, stages, p->splits, p->granules)
-              : pp_costs_unit(arena, unit, shape->ranks, stages, shape->splits, shape->granules);
+        b->costs = unit_costs(arena, b);
     if (!b->is_recomputed)
         return PP_OK;
     double *fracs = PP_ARRAY(arena, double, stages);

@@ -55,6 +55,16 @@ struct pp_build {
     bool proves_result; /* check the complete program */
 };
 
+/* Returns the stages of the model in a generating program, whose pass 0 reads prompts; else 0. */
+static inline int pp_build_prompt_stages(const struct pp_build *build)
+{
+    const struct pp_program *p = build->given;
+
+    if (p)
+        return p->passes > 0 ? p->stages / p->passes : 0;
+    return build->schedule->is_forward_only ? build->shape.ranks : 0;
+}
+
 /* Computes only the order: `given` becomes a program in this order. PP_EINVAL for a shape that the
  * schedule refuses. Other errors: those of its search, of pp_eager_program() and of pp_verify(). */
 enum pp_status pp_build_order(struct pp_arena *arena, struct pp_build *build, struct pp_error *err);

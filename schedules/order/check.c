@@ -10,7 +10,8 @@ enum {
     PATHS_MAX = 1 << 26, /* pipelines * stages */
     RANK_OPS_MAX = 1 << 24,
     ALL_OPS_MAX = 1 << 26,
-    SPLITS_MAX = 255
+    SPLITS_MAX = 255,
+    GRANULES_MAX = 254
 };
 
 /* Sizes of a shape. 0 means "not given" and becomes `neutral`. Any other value than `neutral` needs
@@ -24,7 +25,7 @@ static const struct field {
     {"--splits", offsetof(struct pp_shape, splits), 1, SPLITS_MAX, PP_SIZE_SPLITS},
     {"--pipelines", offsetof(struct pp_shape, pipelines), 1, STAGES_MAX, PP_SIZE_PIPELINES},
     {"--steps", offsetof(struct pp_shape, steps), 1, RANK_OPS_MAX, 0},
-    {"granules", offsetof(struct pp_shape, granules), 1, 2, PP_SIZE_GRANULES},
+    {"granules", offsetof(struct pp_shape, granules), 1, GRANULES_MAX, PP_SIZE_GRANULES},
 };
 
 static enum pp_status check_fields(const struct pp_schedule *schedule, struct pp_shape *shape,
@@ -54,19 +55,21 @@ static enum pp_status check_fields(const struct pp_schedule *schedule, struct pp
 static enum pp_status check_chunks(const struct pp_schedule *schedule, struct pp_shape *shape,
                                    struct pp_error *err)
 {
+    const char *option = schedule->is_forward_only ? "--tokens" : "--vp";
+
     if (shape->chunks == 0)
-        shape->chunks = schedule->chunks ? schedule->chunks : 2;
+        shape->chunks = schedule->chunks ? schedule->chunks : schedule->is_forward_only ? 1 : 2;
     if (shape->chunks < 1)
-        return pp_error_set(err, PP_EINVAL, "--vp %d: must be at least 1", shape->chunks);
+        return pp_error_set(err, PP_EINVAL, "%s %d: must be at least 1", option, shape->chunks);
     if (schedule->chunks && shape->chunks != schedule->chunks)
         return pp_error_set(err, PP_EINVAL, "--vp %d: %s has %d chunk%s per rank; use --vp %d",
                             shape->chunks, schedule->name, schedule->chunks,
                             schedule->chunks == 1 ? "" : "s", schedule->chunks);
     if ((int64_t)shape->ranks * shape->chunks > STAGES_MAX)
         return pp_error_set(err, PP_EINVAL,
-                            "%s %d times --vp %d is more than %d stages; at most --vp %d",
-                            pp_shape_ranks_option(shape), shape->ranks, shape->chunks, STAGES_MAX,
-                            STAGES_MAX / shape->ranks);
+                            "%s %d times %s %d is more than %d stages; at most %s %d",
+                            pp_shape_ranks_option(shape), shape->ranks, option, shape->chunks,
+                            STAGES_MAX, option, STAGES_MAX / shape->ranks);
     return PP_OK;
 }
 
@@ -303,7 +306,7 @@ enum pp_status pp_schedule_lists(struct pp_arena *arena, const struct pp_schedul
     *head =
         (struct pp_program_head){.name = schedule->name,
                                  .level = PP_LEVEL_COMPUTE,
-                                 .mode = PP_MODE_TRAIN,
+                                 .mode = schedule->is_forward_only ? PP_MODE_INFER : PP_MODE_TRAIN,
                                  .ranks = checked.ranks,
                                  .stages = pp_shape_stages(&checked),
                                  .pipelines = checked.pipelines,
@@ -311,6 +314,7 @@ enum pp_status pp_schedule_lists(struct pp_arena *arena, const struct pp_schedul
                                  .granules = checked.granules,
                                  .splits = checked.splits,
                                  .versions = pp_schedule_set_versions(schedule, &checked, *orders),
+                                 .passes = schedule->is_forward_only ? checked.chunks : 0,
                                  .rank_of = maps.rank_of,
                                  .pipe_of = maps.pipe_of};
     return PP_OK;

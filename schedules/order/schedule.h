@@ -135,6 +135,7 @@ struct pp_schedule {
     unsigned sizes; /* PP_SIZE_* */
     const struct pp_schedule_option *options[PP_SHAPE_OPTIONS]; /* its own; NULL ends */
     bool is_simulated_only;
+    bool is_forward_only; /* it generates: V counts passes through the model, in one pipeline */
     bool splits_backward; /* some backwards are an I and, later, a W: lower bounds depend on it */
     bool has_pairs;       /* some ops are F+B, overlapped */
     /* Number of steps and barrier outside of unit mode, unless --steps and --step-barrier are

@@ -41,6 +41,8 @@ enum pp_status pp_freeze_ops(struct pp_freeze *f, int rank);     /* freeze_ops.c
 enum pp_status pp_freeze_channels(const struct pp_freeze *f);    /* freeze_link.c */
 enum pp_status pp_freeze_collectives(const struct pp_freeze *f); /* freeze_groups.c */
 enum pp_status pp_freeze_waits(const struct pp_freeze *f);       /* freeze_link.c */
+/* passes.c: refuses passes that do not fit the other sizes and the placement. */
+enum pp_status pp_freeze_check_passes(const struct pp_program_head *head, struct pp_error *err);
 
 enum pp_meta_size {
     PP_META_RANKS,
@@ -50,6 +52,7 @@ enum pp_meta_size {
     PP_META_GRANULES,
     PP_META_SPLITS,
     PP_META_VERSIONS,
+    PP_META_PASSES,
     PP_META_SIZES
 };
 extern const char *const pp_meta_size_names[PP_META_SIZES];

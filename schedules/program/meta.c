@@ -5,6 +5,8 @@
  *   # level: lowered
  *   # mode: train
  *   # ranks: 4      (stages, pipelines, micro_batches, granules, splits, versions alike)
+ *   # passes: 3                     loops through the model of a generating program; this line
+ *                                   counts without the first, too
  *   # placement: 0 1 2 3; 3 2 1 0   rank of every stage, one list per pipeline
  *   # pipe_of: 0 0 1 1              pipeline of every granule, with a placement of several
  *   # state: p g; 2 1; 2; 3         sharded state. p: parameters, then their gather units of every
@@ -24,10 +26,10 @@ static const char format_name[] = "pipesim-program/1";
 static const char *const level_names[] = {"compute", "lowered"};
 static const char *const mode_names[] = {"train", "infer"};
 const char *const pp_meta_size_names[PP_META_SIZES] = {
-    "ranks", "stages", "pipelines", "micro_batches", "granules", "splits", "versions"};
+    "ranks", "stages", "pipelines", "micro_batches", "granules", "splits", "versions", "passes"};
 static const int size_limits[PP_META_SIZES] = {PP_MAX_RANKS,    PP_MAX_STAGES, PP_MAX_PIPELINES,
                                                PP_MAX_GRANULES, UINT8_MAX - 1, UINT8_MAX,
-                                               UINT8_MAX};
+                                               UINT8_MAX,       PP_MAX_STAGES};
 
 /* ---- printing -------------------------------------------------------------------------------- */
 
@@ -106,13 +108,14 @@ void pp_program_meta_print(const struct pp_program *p, FILE *out)
 {
     PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
     const int sizes[PP_META_SIZES] = {p->ranks,    p->stages, p->pipelines, p->micro_batches,
-                                      p->granules, p->splits, p->versions};
+                                      p->granules, p->splits, p->versions,  p->passes};
     const int64_t ids = p->micro_batches * p->granules;
 
     fprintf(out, "# format: %s\n# schedule: %s\n# level: %s\n# mode: %s\n", format_name,
             clean_name(scratch, p->name), level_names[p->level], mode_names[p->mode]);
     for (int k = 0; k < PP_META_SIZES; k++)
-        fprintf(out, "# %s: %d\n", pp_meta_size_names[k], sizes[k]);
+        if (sizes[k] > 0)
+            fprintf(out, "# %s: %d\n", pp_meta_size_names[k], sizes[k]);
     if (!is_inferable(p)) {
         fputs("# placement:", out);
         print_numbers(p->rank_of, (int64_t)p->pipelines * p->stages, p->stages, out);
@@ -427,9 +430,12 @@ enum pp_status pp_program_meta_parse(struct pp_arena *arena, const char *file,
                 return fail(&lines[i], format_name);
             meta->is_given = true;
         }
+    PP_TRY(check_once(lines, meta->is_given ? count : 0));
+    for (int i = 0; i < count && !meta->is_given; i++)
+        if (!strcmp(lines[i].key, pp_meta_size_names[PP_META_PASSES]))
+            PP_TRY(parse_size(&lines[i], PP_META_PASSES, meta));
     if (!meta->is_given)
         return PP_OK;
-    PP_TRY(check_once(lines, count));
     for (int i = 0; i < count; i++)
         PP_TRY(parse_line(&lines[i], meta));
     for (int i = 0; i < count; i++)

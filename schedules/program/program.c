@@ -28,6 +28,7 @@ struct pp_program_head pp_program_head_of(const struct pp_program *p)
                                     .granules = p->granules,
                                     .splits = p->splits,
                                     .versions = p->versions,
+                                    .passes = p->passes,
                                     .state = p->state,
                                     .rank_of = p->rank_of,
                                     .pipe_of = p->pipe_of,
@@ -70,6 +71,7 @@ static enum pp_status check_head(const struct pp_program_head *head, const struc
     };
     int64_t total = 0;
 
+    PP_TRY(pp_freeze_check_passes(head, err));
     for (size_t i = 0; i < PP_COUNT(sizes); i++)
         if (sizes[i].value < 1 || sizes[i].value > sizes[i].max)
             return pp_error_set(err, PP_EPROGRAM, "a program of %lld %s: 1 to %lld are possible",
@@ -147,6 +149,7 @@ enum pp_status pp_program_freeze(struct pp_arena *arena, const struct pp_program
                              .granules = head->granules,
                              .splits = head->splits,
                              .versions = head->versions,
+                             .passes = head->passes,
                              .state = head->state,
                              .rank_of = head->rank_of,
                              .pipe_of = head->pipe_of};

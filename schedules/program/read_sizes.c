@@ -174,6 +174,7 @@ enum pp_status pp_reading_sizes(struct pp_reading *reading)
     PP_TRY(settle(reading, PP_META_SPLITS, &head->splits));
     PP_TRY(settle(reading, PP_META_GRANULES, &head->granules));
     PP_TRY(settle(reading, PP_META_VERSIONS, &head->versions));
+    head->passes = reading->meta.sizes[PP_META_PASSES];
     PP_TRY(settle_ids(reading, &census));
     if (!reading->meta.rank_of)
         PP_TRY(check_gaps(reading, &census));

@@ -58,6 +58,8 @@ void pp_program_print(const struct pp_program *p, FILE *out)
 {
     if (p->level != PP_LEVEL_COMPUTE) /* PyTorch's format has no metadata */
         pp_program_meta_print(p, out);
+    else if (p->passes > 0)
+        fprintf(out, "# %s: %d\n", pp_meta_size_names[PP_META_PASSES], p->passes);
     print_cells(p, UINT64_MAX, pp_program_style(p), out);
 }
 

@@ -231,7 +231,7 @@ $ pipesim --schedule chimera --pp 4 --micro-batches 4 --pipelines 3 --unit F=1,B
 ! pipesim: error: --pipelines 3 does not divide --pp 4; nearest: 2 or 4
 = 2
 $ pipesim --schedule 1f1b --pp 4 --micro-batches 4 --unit F=1,X=2
-! pipesim: error: --unit: unknown key 'X', known are F, B, I, W, C, FB and R (F=1,B=2 or F=1,I=1,W=1,C=0.1)
+! pipesim: error: --unit: unknown key 'X', known are F, B, I, W, C, FB, R and P (F=1,B=2 or F=1,I=1,W=1,C=0.1)
 = 2
 $ pipesim --schedule 1f1b --pp 4 --micro-batches 4 --unit F=-1
 ! pipesim: error: --unit F: "-1" is not a number such as 7.5e9, 175B or 4M (it must not be negative)
@@ -317,7 +317,7 @@ $ pipesim verify
 ! usage: pipesim verify FILE...
 = 2
 $ pipesim schedules nosuch
-! pipesim: error: unknown schedule nosuch; known are 1f1b, bfs, bitpipe, chimera, dualpipe, dualpipev, eager-1f1b, gems, gpipe, hanayo, interleaved, interleaved-zb, pipedream, pipedream-2bw, seq1f1b, v-1f1b, v-half, v-min, zb-auto, zb-h1, zb-h2 and zbv
+! pipesim: error: unknown schedule nosuch; known are 1f1b, bfs, bitpipe, chimera, dualpipe, dualpipev, eager-1f1b, gems, gpipe, hanayo, interleaved, interleaved-zb, pipedream, pipedream-2bw, seq1f1b, v-1f1b, v-half, v-min, zb-auto, zb-h1, zb-h2, zbv and generate
 = 2
 $ pipesim models gpt3
 > gpt3-175b (gpt family)

@@ -54,7 +54,7 @@ $ pipeexec --unit F=1e6
 ! pipeexec: error: --unit: a unit is a second, and 20 steps would take more than 4e+06 of them; give smaller numbers, as F=1e-3
 = 2
 $ pipeexec --unit X=1
-! pipeexec: error: --unit: unknown key 'X', known are F, B, I, W, C, FB and R (F=1,B=2 or F=1,I=1,W=1,C=0.1)
+! pipeexec: error: --unit: unknown key 'X', known are F, B, I, W, C, FB, R and P (F=1,B=2 or F=1,I=1,W=1,C=0.1)
 = 2
 $ pipeexec --unit F=1,B=2 --inject slow:0=0.5 --slow 1=0.8 --layers 4 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 4 --no-check | grep -E '^  (what-if|step|slowdown)'
 >   what-if    --slow 1=0.8 --slow 0=0.5 --unit F=1,B=2
