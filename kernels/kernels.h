@@ -19,6 +19,7 @@
 #include "core/arena.h"
 #include "core/error.h"
 #include "kernels/angles.h"
+#include "kernels/cached.h"
 #include "kernels/packed.h"
 
 #include <stdbool.h>
@@ -45,6 +46,9 @@ struct pp_gemm {
     void *activated;               /* [m][n]: f(c), while c is the input of f; NULL = none */
     const void *slope_of; /* [m][n], not c: c = (op(a) op(b)) * f'(slope_of); NULL = none */
 };
+
+/* Rows for which gemm_few is meant. */
+enum { PP_FEW_ROWS = 8 };
 
 /* LayerNorm (Ba et al. 2016), or RMSNorm if is_rms (Zhang and Sennrich 2019): no mean, no bias. */
 struct pp_norm {
@@ -310,6 +314,15 @@ struct pp_kernels {
     size_t (*attention_scratch_bytes)(const struct pp_attention *a);
     void (*attention_forward)(void *stream, const struct pp_attention *a);
     void (*attention_backward)(void *stream, const struct pp_attention *a);
+
+    /* For a token at a time (kernels/cached.h). gemm_few is a gemm of a few rows of a, and columns
+     * of b: b_transposed, not a_transposed, no gradient. It reads b at the speed of memory if m is
+     * at most PP_FEW_ROWS. On a CPU, a row of c has the same bits for every m. They may differ from
+     * those of gemm. */
+    void (*gemm_few)(void *stream, const struct pp_gemm *g);
+    void (*cache_append)(void *stream, const struct pp_cache_append *a);
+    size_t (*attention_cached_scratch_bytes)(const struct pp_attention_cached *a);
+    void (*attention_cached)(void *stream, const struct pp_attention_cached *a);
 
     void (*embed_forward)(void *stream, const struct pp_embedding *e);
     void (*embed_backward)(void *stream, const struct pp_embedding *e);

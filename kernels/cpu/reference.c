@@ -14,6 +14,7 @@ static element from(double value)
     return value;
 }
 
+#include "kernels/cpu/plain_cached.h"
 #include "kernels/cpu/plain_experts.h"
 #include "kernels/cpu/plain_packed.h"
 
@@ -348,6 +349,10 @@ const struct pp_kernels pp_kernels_reference = {
     .attention_scratch_bytes = attention_scratch_bytes,
     .attention_forward = attention_forward,
     .attention_backward = attention_backward,
+    .gemm_few = gemm,
+    .cache_append = cache_append,
+    .attention_cached_scratch_bytes = attention_cached_scratch_bytes,
+    .attention_cached = attention_cached,
     .embed_forward = embed_forward,
     .embed_backward = embed_backward,
     .cross_entropy = cross_entropy,

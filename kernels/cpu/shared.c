@@ -113,6 +113,19 @@ void pp_attention_clear(const struct pp_attention *a, size_t element_bytes)
             memset((char *)a->dqkv[j] + row * (queries + rest) + queries, 0, rest);
 }
 
+void pp_cache_rows(const struct pp_cache_append *a, size_t element_bytes)
+{
+    const size_t dim_bytes = (size_t)a->head_dim * element_bytes,
+                 queries = (size_t)a->heads * dim_bytes, rest = 2 * (size_t)a->kv_heads * dim_bytes;
+    const char *from = (const char *)a->qkv + queries;
+
+    for (int b = 0; b < a->batch; b++) {
+        char *to = (char *)a->cache + ((size_t)b * (size_t)a->stride + (size_t)a->first) * rest;
+        for (int t = 0; t < a->tokens; t++, from += queries + rest, to += rest)
+            memcpy(to, from, rest);
+    }
+}
+
 /* ---- flat vectors ---------------------------------------------------------------------------- */
 
 static int64_t least(int64_t a, int64_t b)

@@ -19,6 +19,9 @@ void pp_fixed_fits(void *stream, int64_t count, const int64_t *x, int copies, in
 /* Clears the gradients to which an attention without `add` adds. */
 void pp_attention_clear(const struct pp_attention *a, size_t element_bytes);
 
+/* cache_append of kernels/kernels.h. */
+void pp_cache_rows(const struct pp_cache_append *a, size_t element_bytes);
+
 void pp_bytes_copy(void *stream, size_t bytes, const void *from, void *to);
 void pp_bytes_zero(void *stream, size_t bytes, void *x);
 

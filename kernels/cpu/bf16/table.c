@@ -4,6 +4,7 @@
 #include "kernels/cpu/balance.h"
 #include "kernels/cpu/bf16/bf16.h"
 #include "kernels/cpu/fp32/fp32.h"
+#include "kernels/cpu/plain_cached.h"
 #include "kernels/cpu/plain_experts.h"
 
 static const char *about(void)
@@ -212,6 +213,10 @@ const struct pp_kernels pp_kernels_bf16 = {
     .attention_scratch_bytes = pp_bf16_attention_scratch_bytes,
     .attention_forward = pp_bf16_attention_forward,
     .attention_backward = pp_bf16_attention_backward,
+    .gemm_few = gemm,
+    .cache_append = cache_append,
+    .attention_cached_scratch_bytes = attention_cached_scratch_bytes,
+    .attention_cached = attention_cached,
     .embed_forward = embed_forward,
     .embed_backward = embed_backward,
     .cross_entropy = cross_entropy,

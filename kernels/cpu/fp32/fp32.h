@@ -26,6 +26,8 @@ void PP_AT(small_gemm)(const struct pp_small_gemm *g);
 
 /* gemm.c: c = op(a) op(b), plus c unless base is NULL, without the epilogue */
 void PP_AT(multiply)(void *stream, const struct pp_gemm *g);
+/* few.c: the same for a gemm_few. Each element of c is the sum of two vectors of multiply-adds. */
+void PP_AT(multiply_few)(void *stream, const struct pp_gemm *g);
 /* rows.c */
 void PP_AT(add_bias)(void *stream, int rows, int width, const void *bias, void *x);
 void PP_AT(sum_rows)(void *stream, int rows, int width, const void *dy, void *dbias, bool add);
@@ -52,6 +54,9 @@ void PP_AT(rotate)(void *stream, const struct pp_rotation *r, void *x);
 size_t PP_AT(attention_scratch_bytes)(const struct pp_attention *a);
 void PP_AT(attention_forward)(void *stream, const struct pp_attention *a);
 void PP_AT(attention_backward)(void *stream, const struct pp_attention *a);
+/* cached.c */
+size_t PP_AT(attention_cached_scratch_bytes)(const struct pp_attention_cached *a);
+void PP_AT(attention_cached)(void *stream, const struct pp_attention_cached *a);
 /* tokens.c */
 void PP_AT(embed_forward)(void *stream, const struct pp_embedding *e);
 void PP_AT(embed_backward)(void *stream, const struct pp_embedding *e);

@@ -10,6 +10,17 @@ static void gemm(void *stream, const struct pp_gemm *g)
     pp_gemm_compose(&PP_AT(kernels), PP_AT(multiply), stream, g);
 }
 
+static void gemm_few(void *stream, const struct pp_gemm *g)
+{
+    pp_gemm_compose(&PP_AT(kernels), PP_AT(multiply_few), stream, g);
+}
+
+static void cache_append(void *stream, const struct pp_cache_append *a)
+{
+    (void)stream;
+    pp_cache_rows(a, sizeof(float));
+}
+
 const struct pp_kernels PP_AT(kernels) = {
     .name = "fp32",
     .is_immediate = true,
@@ -29,6 +40,10 @@ const struct pp_kernels PP_AT(kernels) = {
     .attention_scratch_bytes = PP_AT(attention_scratch_bytes),
     .attention_forward = PP_AT(attention_forward),
     .attention_backward = PP_AT(attention_backward),
+    .gemm_few = gemm_few,
+    .cache_append = cache_append,
+    .attention_cached_scratch_bytes = PP_AT(attention_cached_scratch_bytes),
+    .attention_cached = PP_AT(attention_cached),
     .embed_forward = PP_AT(embed_forward),
     .embed_backward = PP_AT(embed_backward),
     .cross_entropy = PP_AT(cross_entropy),
