@@ -7,6 +7,8 @@
 
 #include "schedules/build/build.h"
 #include "schedules/evaluate/weight_stream.h"
+#include "schedules/lower/cache.h"
+#include "schedules/program/uses.h"
 #include "schedules/verify/verify.h"
 
 #define USUAL_SCHEDULE "1f1b"
@@ -158,6 +160,7 @@ static enum pp_status build(struct pp_arena *arena, const struct pp_exec_wish *w
             wish->recompute);
     if (build.state.gather == PP_GATHER_LAYER)
         PP_TRY(cut_layers(arena, config, plan, &build, err));
+    PP_TRY(pp_cache_check(&build.state, pp_program_most_chunks(build.given), err));
     build.wishes = (struct pp_build_wishes){
         .post = (enum pp_post)wish->post,
         .recv_slots = plan->unit && !wish->given.recv_slots.count ? 0 : wish->recv_slots,

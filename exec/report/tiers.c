@@ -2,6 +2,7 @@
 #include "exec/report/report.h"
 
 #include "core/text/json_write.h"
+#include "schedules/program/uses.h"
 #include "schedules/select/offload.h"
 
 #include <math.h>
@@ -213,18 +214,42 @@ static void put_spec(json_t *o, const struct pp_state_spec *spec)
         json_object_set_new(o, "grads_in_params", json_true());
 }
 
-/* Returns the loads of parameters of the rank that has most. */
-static int64_t loads_of(const struct pp_program *p)
+/* Uses of parameters in a step, of the rank that loads most. */
+struct uses {
+    int64_t loads, hits;
+};
+
+/* An update of what has no other copy is a use that always loads. */
+static struct uses uses_of(const struct pp_exec_run *run)
 {
-    int64_t most = 0;
+    const struct pp_program *p = run->plan.program;
+    const struct pp_kernels *k = run->config.kernels;
+    const bool loads_updates =
+        pp_state_moves(&p->state.spec, PP_FOR_HOME) && k->element_bytes == k->gradient_bytes;
+    struct uses most = {0};
 
     for (int rank = 0; rank < p->ranks; rank++) {
-        int64_t loads = 0;
-        for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++)
-            loads += p->kind[i] == PP_MOVE && pp_move_is_load(p->purpose[i]);
-        most = loads > most ? loads : most;
+        struct uses uses = {.hits = pp_program_uses(p, rank)};
+        for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++) {
+            uses.loads += p->kind[i] == PP_MOVE && pp_move_is_load(p->purpose[i]);
+            uses.hits += loads_updates && p->kind[i] == PP_U;
+        }
+        uses.hits -= uses.loads;
+        most = uses.loads > most.loads ? uses : most;
     }
     return most;
+}
+
+static void put_uses(json_t *o, const struct pp_exec_run *run)
+{
+    const struct uses uses = uses_of(run);
+    const int cached = spec_of(run)->cached;
+
+    if (uses.loads == 0)
+        return;
+    pp_json_put_int(o, "loads", uses.loads);
+    pp_json_put_int(o, "hits", uses.hits);
+    pp_json_put_int(o, "cached_units", cached > 1 ? cached : 1);
 }
 
 json_t *pp_exec_tiers_json(const struct pp_exec_run *run)
@@ -249,8 +274,7 @@ json_t *pp_exec_tiers_json(const struct pp_exec_run *run)
         pp_json_put(o, "host_update_s", updates.s);
         pp_json_put(o, "host_update_exposed_s", updates.exposed_s);
     }
-    if (loads_of(run->plan.program) > 0)
-        pp_json_put_int(o, "loads", loads_of(run->plan.program));
+    put_uses(o, run);
     return o;
 }
 

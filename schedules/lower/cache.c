@@ -127,6 +127,15 @@ int pp_cache_moves(const struct pp_cache_step *steps, int count, int blocks)
            pp_cache_walk(uses, used, units, blocks, PP_EVICT_BELADY, PP_ARRAY(scratch, bool, used));
 }
 
+enum pp_status pp_cache_check(const struct pp_state_spec *state, int most_units,
+                              struct pp_error *err)
+{
+    if (state->cached <= most_units)
+        return PP_OK;
+    return pp_error_set(err, PP_EINVAL, "--cache %d: a rank has %d unit%s; nearest: --cache %d",
+                        state->cached, most_units, most_units == 1 ? "" : "s", most_units);
+}
+
 /* ---- visits ---------------------------------------------------------------------------------- */
 
 /* Joins visits of `stages` chunks that find their unit in the cache to those that loaded it. */

@@ -34,6 +34,10 @@ static inline int pp_cache_room(int cached, int most_units)
     return cached > most_units ? cached / most_units : 1;
 }
 
+/* Checks the number of units in the cache. PP_EINVAL if no rank has as many. */
+enum pp_status pp_cache_check(const struct pp_state_spec *state, int most_units,
+                              struct pp_error *err);
+
 /* Finds what a rank fetches, as pp_visits_of_params() does. A visit that finds its unit in the
  * cache of `state` continues the visit before it of that unit. So what remains are loads, each from
  * its first use until the unit is evicted. Chunks that fit into the cache are units as a whole. */

@@ -5,6 +5,8 @@
 
 #include "core/printable.h"
 #include "core/text/output.h"
+#include "schedules/lower/cache.h"
+#include "schedules/program/uses.h"
 #include "schedules/select/source.h"
 #include "schedules/verify/verify.h"
 
@@ -46,7 +48,6 @@ static enum pp_status take_cache(const struct pp_wish *wish, struct pp_build *bu
     const struct pp_given *typed =
         wish->given.cache.count ? &wish->given.cache : &wish->given.evict;
     struct pp_state_spec *state = &build->state;
-    int most = 1;
 
     PP_TRY(pp_cache_take(wish, state, err));
     if (typed->count && !pp_state_is_fetched(state))
@@ -59,13 +60,7 @@ static enum pp_status take_cache(const struct pp_wish *wish, struct pp_build *bu
                             "--cache %s needs the sizes of a model; without one each chunk is a "
                             "unit: --cache 2",
                             typed->text);
-    for (int rank = 0; rank < p->ranks; rank++) {
-        int chunks = 0;
-        for (int k = 0; k < p->pipelines * p->stages; k++)
-            chunks += p->rank_of[k] == rank;
-        most = chunks > most ? chunks : most;
-    }
-    return pp_cache_check(state, most, err);
+    return pp_cache_check(state, pp_program_most_chunks(p), err);
 }
 
 static enum pp_status take_lowering(struct pp_arena *arena, const struct pp_wish *wish,

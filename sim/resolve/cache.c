@@ -3,6 +3,7 @@
 
 #include "core/cost/inputs.h"
 #include "core/units.h"
+#include "schedules/lower/cache.h"
 #include "sim/cli/wish.h"
 
 #include <math.h>
@@ -97,15 +98,6 @@ bool pp_cache_evicts(struct pp_arena *arena, const struct pp_config *config)
     }
     pp_arena_release(arena, mark);
     return cached >= 2 * largest && cached < pp_cache_units(arena, config, &bytes);
-}
-
-enum pp_status pp_cache_check(const struct pp_state_spec *state, int most_units,
-                              struct pp_error *err)
-{
-    if (state->cached <= most_units)
-        return PP_OK;
-    return pp_error_set(err, PP_EINVAL, "--cache %d: a rank has %d unit%s; nearest: --cache %d",
-                        state->cached, most_units, most_units == 1 ? "" : "s", most_units);
 }
 
 static const char *bytes_text(double bytes, char text[PP_UNITS_TEXT_BYTES])

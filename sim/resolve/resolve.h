@@ -111,9 +111,6 @@ int pp_cache_units(struct pp_arena *arena, const struct pp_config *config, doubl
  * kept. PP_EINVAL names the nearest legal values. */
 enum pp_status pp_cache_settle(struct pp_arena *arena, struct pp_config *config,
                                struct pp_error *err);
-/* Checks the number of units where each chunk is one, with the most chunks of a rank. */
-enum pp_status pp_cache_check(const struct pp_state_spec *state, int most_units,
-                              struct pp_error *err);
 /* Is true if the cache chooses between chunks: it holds several, but not all units of a rank. */
 bool pp_cache_evicts(struct pp_arena *arena, const struct pp_config *config);
 /* Finds the units of --cache auto: as many as have room with the choice above. Then chooses. */

@@ -12,6 +12,12 @@ $ for b in 1 2; do pipeexec --schedule interleaved --np 2 --vp 4 --layers 8 --hi
 > "moves":0.49855089649938339
 > "exposed_s":168.16720000000001}]
 > waited, mean of two ranks: 159.694
+# Loads and hits are those of pipesim, which counts them in its own program. In fp32 each chunk is loaded once more, for
+# its update.
+$ for e in belady lru fifo; do echo $e: $({ pipesim --schedule interleaved --pp 2 --vp 4 --gpus 2 --tp 1 --model mini --layers 8 --cluster a100 --micro-batches 8 --mbs 4 --engine dag --offload p=host --gather chunk --cache 3 --evict $e --json; for p in bf16 fp32; do pipeexec --schedule interleaved --np 2 --vp 4 --layers 8 --hidden 32 --heads 2 --seq 16 --steps 1 --no-check --precision $p --offload p=host --cache 3 --evict $e --json; done; } | grep -oE '"(loads|hits|cached_units)": [0-9]*'); done
+> belady: "loads": 11 "hits": 40 "cached_units": 3 "loads": 11 "hits": 40 "cached_units": 3 "loads": 15 "hits": 40 "cached_units": 3
+> lru: "loads": 15 "hits": 36 "cached_units": 3 "loads": 15 "hits": 36 "cached_units": 3 "loads": 19 "hits": 36 "cached_units": 3
+> fifo: "loads": 18 "hits": 33 "cached_units": 3 "loads": 18 "hits": 33 "cached_units": 3 "loads": 22 "hits": 33 "cached_units": 3
 # A program file has loads for its updates, or an fp32 copy of what they read.
 $ pipesim program --schedule 1f1b --pp 2 --micro-batches 4 --offload p=host -o f.csv; pipeexec --schedule f.csv --steps 1; pipeexec --schedule f.csv --precision bf16 --layers 2 --hidden 32 --heads 2 --seq 16 --steps 2 --exact-grad --json | grep -E '"structural_error_s"|"bit_equal"'
 >     "bit_equal": true,
@@ -32,6 +38,10 @@ $ pipeexec --schedule interleaved --np 2 --vp 3 --layers 6 --dp 2 --zero 1 --off
 = 2
 $ pipeexec --np 2 --dp 2 --zero 3 --offload p=host --steps 1
 ! pipeexec: error: --offload p=host: gradients that copies share, or parameters, on another tier are only simulated; nearest: --zero 1, or --offload os=host
+= 2
+$ pipeexec --np 2 --offload p=host --cache 2; pipeexec --np 2 --offload p=host --gather layer --cache 9
+! pipeexec: error: --cache 2: a rank has 1 unit; nearest: --cache 1
+! pipeexec: error: --cache 9: a rank has 4 units; nearest: --cache 4
 = 2
 $ pipeexec --np 2 --cache 2; pipeexec --np 2 --offload p=host --evict lru
 ! pipeexec: error: --cache 2 has no effect: nothing is loaded or gathered; give --offload p=host
