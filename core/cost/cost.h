@@ -35,6 +35,8 @@ struct pp_stage_memory {
     double whole_bytes;      /* saved by a forward that no R follows; 0 = saved_bytes */
     double weight_grad_frac; /* held from I until W, in saved_bytes; above 1 if gradients of
                               * outputs have more bits than what I frees */
+    double kv_bytes;         /* keys and values that a pass of a generating run adds for one whole
+                              * micro-batch, until the last pass */
     double boundary_bytes;   /* activation leaving the stage towards stage+1, one micro-batch
                               * (0 for the last stage); the gradient coming back is as large */
     /* memory that lives only while one op runs */

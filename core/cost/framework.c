@@ -130,6 +130,15 @@
  * Clocks of the training loop include the gap of a step. */
 #define PAXML_HABITS KERNELS, .family = "xla", .step_gap_s = STEP_GAP, .has_gather_per_matrix = true
 
+/* Engines that serve: kernels without a backward, memory of software as everywhere. */
+#define SERVING                                                                                    \
+    KERNELS, .context_bytes = 1200 * MIB, .communicator_bytes = 256 * MIB, .fragment_frac = 0.03,  \
+             .stuck_frac = 0.03
+
+/* Engines that serve in eager PyTorch. */
+#define SERVING_EAGER                                                                              \
+    SERVING, .op_gap_s = 500 * MICRO, .kernel_gap_s = 51 * MICRO, .host_frac = 0.19
+
 enum {
     AMSP,
     AUTOCAST,
@@ -137,10 +146,13 @@ enum {
     BRIDGE,
     DEEPSPEED,
     DEEPSPEED_BF16,
+    FASTERTRANSFORMER,
+    FLEXGEN,
     FSDP,
     FSDP_PT1,
     HAI_LLM,
     INTERNEVO,
+    LMDEPLOY,
     MEGATRON,
     MEGATRON_2020,
     MEGATRON_2023,
@@ -150,8 +162,11 @@ enum {
     PAXML,
     PAXML_TE,
     PLAIN,
+    TENSORRT_LLM,
     TORCHTITAN,
     XLA,
+    ZERO_INFERENCE,
+    ZERO_INFERENCE_2023,
     FRAMEWORKS
 };
 
@@ -224,6 +239,19 @@ const struct pp_framework pp_frameworks[] = {
          .exchange = PP_EXCHANGE_IN_TURN,
          .grads_bytes = 4,
          .low_grads_bytes = 2},
+    [FASTERTRANSFORMER] = {.name = "fastertransformer",
+                           .title =
+                               "FasterTransformer: serving by a C++ host that launches each kernel",
+                           .source = "FasterTransformer src/fastertransformer/models/multi_gpu_gpt",
+                           SERVING,
+                           .family = "fastertransformer",
+                           .kernel_gap_s = 11.6 * MICRO, /* rows ft-350m: a token, batch 1 */
+                           .sample_gap_s = 20 * MICRO},  /* rows ft-20b-tp1 */
+    [FLEXGEN] = {.name = "flexgen",
+                 .title = "FlexGen: weights and cache on other memory tiers, eager PyTorch",
+                 .source = "Sheng et al. 2023, FlexGen; flexgen/flex_opt.py",
+                 SERVING_EAGER,
+                 .family = "flexgen"},
     [FSDP] = {.name = "fsdp",
               .title = "PyTorch FSDP, fused losses",
               .source = "PyTorch torch/distributed/fsdp; llm-foundry, loss_fn: fused_crossentropy",
@@ -256,7 +284,14 @@ const struct pp_framework pp_frameworks[] = {
                    .title = "InternEvo, hybrid ZeRO optimizer",
                    .source = "InternEvo internlm/solver/optimizer/hybrid_zero_optim.py",
                    INTERNEVO_HABITS},
+    [LMDEPLOY] = {.name = "lmdeploy",
+                  .title = "lmdeploy's TurboMind: serving with continuous batches",
+                  .source = "InternLM/lmdeploy src/turbomind/models/llama",
+                  SERVING,
+                  .family = "lmdeploy",
+                  .sample_gap_s = 55 * MICRO}, /* rows lmdeploy-llama2-7b */
     [MEGATRON] = {.name = "megatron",
+                  .sample_gap_s = 8.7 * MILLI, /* rows megatron-gen-89b */
                   .tool = &pp_tool_megatron,
                   .title = "Megatron-LM",
                   .source = "Megatron-LM megatron/core/optimizer, tensor_parallel/cross_entropy.py",
@@ -320,6 +355,11 @@ const struct pp_framework pp_frameworks[] = {
                .has_dropout = true,
                .has_params_ahead = true,
                .has_gather_overlap = true},
+    [TENSORRT_LLM] = {.name = "tensorrt-llm",
+                      .title = "TensorRT-LLM: serving by compiled graphs of kernels",
+                      .source = "NVIDIA/TensorRT-LLM docs/source/performance.md",
+                      SERVING,
+                      .family = "tensorrt-llm"},
     [TORCHTITAN] =
         {.name = "torchtitan",
          .tool = &pp_tool_torchtitan,
@@ -337,6 +377,17 @@ const struct pp_framework pp_frameworks[] = {
              .family = "xla",
              KERNELS,
              .softmax = PP_SOFTMAX_CUT},
+    [ZERO_INFERENCE] = {.name = "zero-inference",
+                        .title = "DeepSpeed ZeRO-Inference of 2022: weights on other tiers",
+                        .source = "DeepSpeed docs/_posts/2022-09-10-zero-inference.md",
+                        SERVING_EAGER,
+                        .family = "zero-inference"},
+    [ZERO_INFERENCE_2023] =
+        {.name = "zero-inference-2023",
+         .title = "DeepSpeed ZeRO-Inference of 2023: weights in 4 bits, cache on the host",
+         .source = "DeepSpeedExamples inference/huggingface/zero_inference/README.md",
+         SERVING_EAGER,
+         .family = "zero-inference"},
     [FRAMEWORKS] = {.name = NULL},
 };
 const struct pp_framework *const pp_framework_plain = &pp_frameworks[PLAIN];
@@ -346,7 +397,7 @@ const char *pp_framework_name(int i)
     return pp_frameworks[i].name;
 }
 
-enum { NAMES_MAX = 32 };
+enum { NAMES_MAX = 40 };
 
 enum pp_status pp_framework_find(const char *name, const struct pp_framework **framework,
                                  struct pp_error *err)

@@ -35,6 +35,9 @@ struct pp_kernel_time pp_kernel_time(const struct pp_device *device, const struc
 
     return (struct pp_kernel_time){
         .s = launch_s + work_s,
+        .launch_s = launch_s,
+        .flops_s = flops_s,
+        .bytes_s = bytes_s,
         .eta = eta,
         .bound = launch_s > work_s    ? PP_BOUND_LAUNCH
                  : flops_s >= bytes_s ? PP_BOUND_COMPUTE

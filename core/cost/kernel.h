@@ -42,6 +42,7 @@ extern const char *const pp_bound_names[]; /* "compute", "memory", "launch" */
 
 struct pp_kernel_time {
     double s;
+    double launch_s, flops_s, bytes_s; /* of which the longer of the last two counts */
     double eta; /* share of the peak that its products alone would reach, 0 without products */
     enum pp_bound bound;
 };

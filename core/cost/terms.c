@@ -6,6 +6,18 @@ double pp_dtype_bytes(const struct pp_device *device)
     return device->precision == PP_PRECISION_FP32 || device->precision == PP_PRECISION_TF32 ? 4 : 2;
 }
 
+/* A scale and a minimum of 16 bits each for 128 values, as formats of 4 bits have them (AWQ, GPTQ).
+ * In 8 bits a scale belongs to a column of a matrix, whose bytes do not count. */
+double pp_cost_weight_bytes(const struct pp_cost_inputs *in)
+{
+    static const double group = 128, scale_bytes = 4;
+    const int bits = in->generation ? in->generation->weight_bits : 0;
+
+    return bits == 0  ? pp_dtype_bytes(&in->cluster->device)
+           : bits < 8 ? bits / 8.0 + scale_bytes / group
+                      : bits / 8.0;
+}
+
 const struct pp_framework *pp_cost_framework(const struct pp_cost_inputs *in)
 {
     return in->framework ? in->framework : pp_framework_plain;

@@ -4,6 +4,9 @@
 #include "core/cost/inputs.h"
 
 double pp_dtype_bytes(const struct pp_device *device); /* of parameters and activations */
+/* Returns the bytes of a parameter in memory: of a run that generates, in its weight bits. In fewer
+ * than 8 bits, groups of values share a scale and a minimum. */
+double pp_cost_weight_bytes(const struct pp_cost_inputs *in);
 /* Returns the framework; "plain" if the inputs name none. */
 const struct pp_framework *pp_cost_framework(const struct pp_cost_inputs *in);
 /* Is true if hidden vectors and attention scores pass dropout: in models without a gated MLP, if

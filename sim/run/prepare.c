@@ -2,6 +2,7 @@
 #include "sim/run/prepare.h"
 
 #include "core/cost/fitted.h"
+#include "core/cost/generation/generation.h"
 #include "core/cost/measured/file.h"
 #include "schedules/lower/lower.h"
 #include "schedules/verify/verify.h"
@@ -40,7 +41,8 @@ enum pp_status pp_simulate_costs(struct pp_arena *arena, const struct pp_config 
         return PP_OK;
     }
     *inputs = pp_config_costs(config, rank_of);
-    PP_TRY(pp_costs_analytic(arena, inputs, costs, err));
+    PP_TRY(
+        (inputs->generation ? pp_costs_generation : pp_costs_analytic)(arena, inputs, costs, err));
     if (config->fitted) {
         (*costs)->source = pp_fitted_text(arena, config->fitted, &config->model);
         (*costs)->is_calibrated = true;

@@ -43,6 +43,12 @@ int pp_lanes(const struct pp_cluster *cluster, const struct pp_layout *layout)
     return layout->tp * layout->cp;
 }
 
+/* Is true if the last stage sends to the first: tokens of the next pass. */
+static bool is_closed(const struct pp_cost_inputs *in)
+{
+    return in->generation && in->generation->passes > 1;
+}
+
 struct pp_fabric_key pp_analytic_links_key(struct pp_arena *arena, const struct pp_cost_inputs *in)
 {
     const struct pp_layout *l = &in->layout;
@@ -65,7 +71,8 @@ struct pp_fabric_key pp_analytic_links_key(struct pp_arena *arena, const struct 
                               of.inter_ring.start_s,
                               of.inter_ring.frac,
                               of.is_cube_mesh,
-                              of.mesh_links};
+                              of.mesh_links,
+                              is_closed(in)};
     struct pp_fabric_key key = {0};
 
     for (size_t i = 0; i < PP_COUNT(figures); i++)
@@ -180,12 +187,15 @@ static void add_pairs(struct table *t)
 {
     const struct pp_cost_inputs *in = t->in;
 
-    for (int p = 0; p < in->pipelines; p++)
+    for (int p = 0; p < in->pipelines; p++) {
+        const uint16_t *rank = in->rank_of + (int64_t)p * in->stages;
         for (int s = 0; s + 1 < in->stages; s++) {
-            const uint16_t *rank = in->rank_of + (int64_t)p * in->stages + s;
-            add_pair(t, rank[0], rank[1]);
-            add_pair(t, rank[1], rank[0]);
+            add_pair(t, rank[s], rank[s + 1]);
+            add_pair(t, rank[s + 1], rank[s]);
         }
+        if (is_closed(in))
+            add_pair(t, rank[in->stages - 1], rank[0]);
+    }
 }
 
 static void find_links(struct pp_arena *arena, const struct pp_cost_inputs *in, struct found *found,

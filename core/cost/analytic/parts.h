@@ -3,18 +3,9 @@
 #pragma once
 
 #include "core/cost/analytic/roofline.h"
-#include "core/cost/layers/layers.h"
 
 /* ---- held.c: layers and parameters of a stage ------------------------------------------------ */
 
-/* Returns the share of the embedding or the head that a stage holds: 0 to 1, over all stages 1. */
-double pp_analytic_end_share(const struct pp_cost_inputs *in, enum pp_layer_kind kind, int stage);
-/* Layers of a stage by kind; fractions of the embedding and the head. */
-struct pp_stage_layers {
-    double count[PP_LAYER_KINDS];
-    double windowed[PP_LAYER_KINDS]; /* those of `count` whose queries meet near keys only */
-};
-struct pp_stage_layers pp_analytic_stage_layers(const struct pp_cost_inputs *in, int stage);
 /* Returns the parameters of a stage on one device if they are cut over `shards` of its replicas.
  * Experts lie on several devices already and are cut by the rest. */
 double pp_analytic_cut_params(const struct pp_cost_inputs *in, int stage, double shards);
@@ -37,11 +28,6 @@ struct pp_compute {
     int launches;
 };
 
-/* Returns the work of sequence split `split`; later splits of a causal model see more keys. */
-struct pp_layer_work pp_analytic_work(const struct pp_cost_inputs *in, int split);
-/* Returns the work of a split in a block whose queries meet near keys only. Kernels that store all
- * scores mask the far ones and save nothing. */
-struct pp_layer_work pp_analytic_near_work(const struct pp_cost_inputs *in, int split);
 struct pp_compute pp_analytic_layer(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
                                     struct pp_layer_work work, enum pp_pass pass);
 /* Returns the recomputation of a layer: its forward, or a part of it (stops_recompute). */
@@ -62,8 +48,6 @@ struct pp_compute pp_analytic_selected(const struct pp_cost_inputs *in, enum pp_
 struct pp_device_links pp_analytic_links(const struct pp_cost_inputs *in);
 /* Returns a group of `members` devices in `nodes` nodes, as even as possible. */
 struct pp_device_group pp_analytic_group_over(int members, int nodes, int fewest);
-/* Returns the devices along an axis with equal other coordinates, from the first of a node on. */
-struct pp_device_group pp_analytic_group(const struct pp_cost_inputs *in, enum pp_axis axis);
 /* Returns all replicas of a stage: dp * cp * pipelines devices, those with tp coordinate 0. */
 struct pp_device_group pp_analytic_stage_group(const struct pp_cost_inputs *in, int stage);
 /* Is true if the two ranks of some replica are in different nodes. */
@@ -73,8 +57,6 @@ struct pp_cost pp_analytic_collective(const struct pp_cost_inputs *in, enum pp_o
                                       struct pp_device_group group,
                                       const struct pp_device_links *links, double bytes);
 struct pp_cost pp_analytic_collective_cost(struct pp_collective_time time, double bytes);
-double pp_analytic_collective_s(const struct pp_cost_inputs *in, enum pp_op_kind kind,
-                                struct pp_device_group group, double bytes);
 
 /* ---- comm.c: experts ------------------------------------------------------------------------- */
 
@@ -85,9 +67,6 @@ struct pp_device_group pp_analytic_expert_replicas(const struct pp_cost_inputs *
 double pp_analytic_expert_bytes(const struct pp_cost_inputs *in, struct pp_layer_work work);
 /* Returns the expected number of places with a token's experts; `places` hold all evenly. */
 double pp_analytic_places_met(const struct pp_experts *experts, double places);
-/* Returns seconds of the exchanges of one layer in one pass over the experts' devices. */
-double pp_analytic_ep_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
-                        struct pp_layer_work work, enum pp_pass pass);
 void pp_analytic_add_expert_sums(const struct pp_cost_inputs *in,
                                  const struct pp_device_links *links, int stage,
                                  struct pp_costs *costs);
@@ -252,8 +231,6 @@ void pp_analytic_explain_limit(const struct pp_cost_inputs *in, struct pp_link l
 
 /* Returns the figures on which links of messages depend, apart from the fabric. */
 struct pp_fabric_key pp_analytic_links_key(struct pp_arena *arena, const struct pp_cost_inputs *in);
-void pp_analytic_fill_links(struct pp_arena *arena, const struct pp_cost_inputs *in,
-                            struct pp_costs *costs);
 /* Adds to each op the messages for which the framework waits. Needs the links. */
 void pp_analytic_add_exchanges(const struct pp_cost_inputs *in, struct pp_costs *costs);
 

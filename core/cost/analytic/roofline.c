@@ -60,8 +60,7 @@ static int groups_of(const struct pp_cost_inputs *in)
            pp_analytic_has_tied_copy(in);
 }
 
-/* Returns the bytes outside of tensors: the framework's (context, NCCL), or the cluster's value. */
-static double other_bytes(const struct pp_cost_inputs *in)
+double pp_analytic_other_bytes(const struct pp_cost_inputs *in)
 {
     const struct pp_framework *f = pp_cost_framework(in);
 
@@ -104,7 +103,7 @@ static enum pp_status check_heads(const struct pp_cost_inputs *in, struct pp_err
                         tp, heads, in->model->name, below, above);
 }
 
-static enum pp_status check_inputs(const struct pp_cost_inputs *in, struct pp_error *err)
+enum pp_status pp_analytic_check(const struct pp_cost_inputs *in, struct pp_error *err)
 {
     const struct pp_layout *l = &in->layout;
     const struct {
@@ -266,7 +265,7 @@ static struct pp_costs *allocate(struct pp_arena *arena, const struct pp_cost_in
         .granules = in->granules,
         .ranks = in->layout.pp,
         .sync_ranks = in->layout.dp * in->pipelines,
-        .other_bytes = other_bytes(in),
+        .other_bytes = pp_analytic_other_bytes(in),
         .fragment_frac = pp_cost_framework(in)->fragment_frac,
         .stuck_frac = pp_cost_framework(in)->stuck_frac,
         .capacity_bytes =
@@ -287,7 +286,7 @@ static struct pp_costs *allocate(struct pp_arena *arena, const struct pp_cost_in
 enum pp_status pp_costs_analytic(struct pp_arena *arena, const struct pp_cost_inputs *in,
                                  struct pp_costs **costs, struct pp_error *err)
 {
-    PP_TRY(check_inputs(in, err));
+    PP_TRY(pp_analytic_check(in, err));
     PP_TRY(pp_analytic_check_in_place(in, err));
     struct pp_costs *c = allocate(arena, in);
     const double *recompute = pp_recompute_fracs(arena, in);

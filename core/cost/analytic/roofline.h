@@ -4,6 +4,7 @@
 
 #include "core/cost/cost.h"
 #include "core/cost/inputs.h"
+#include "core/cost/layers/layers.h"
 #include "core/cost/terms.h"
 
 #include <stdio.h>
@@ -79,3 +80,37 @@ double pp_recompute_flops_in_part(const struct pp_cost_inputs *in, enum pp_flops
  * Then come formulas of messages, gradient sums and the optimizer, and values of each run of equal
  * stages. No line is longer than 100 columns. */
 void pp_costs_explain(const struct pp_cost_inputs *in, const struct pp_costs *costs, FILE *out);
+
+/* ---- for costs of generation, too ------------------------------------------------------------ */
+
+/* Checks degrees, sizes and blocks; PP_EINVAL names the flag. */
+enum pp_status pp_analytic_check(const struct pp_cost_inputs *in, struct pp_error *err);
+/* Returns the bytes outside of tensors: the framework's (context, NCCL), or the cluster's value. */
+double pp_analytic_other_bytes(const struct pp_cost_inputs *in);
+
+/* Layers of a stage by kind; fractions of the embedding and the head. */
+struct pp_stage_layers {
+    double count[PP_LAYER_KINDS];
+    double windowed[PP_LAYER_KINDS]; /* those of `count` whose queries meet near keys only */
+};
+struct pp_stage_layers pp_analytic_stage_layers(const struct pp_cost_inputs *in, int stage);
+/* Returns the share of the embedding or the head that a stage holds: 0 to 1, over all stages 1. */
+double pp_analytic_end_share(const struct pp_cost_inputs *in, enum pp_layer_kind kind, int stage);
+
+/* Returns the work of sequence split `split`; later splits of a causal model see more keys. */
+struct pp_layer_work pp_analytic_work(const struct pp_cost_inputs *in, int split);
+/* Returns the work of a split in a block whose queries meet near keys only. Kernels that store all
+ * scores mask the far ones and save nothing. */
+struct pp_layer_work pp_analytic_near_work(const struct pp_cost_inputs *in, int split);
+
+/* Returns the devices along an axis with equal other coordinates, from the first of a node on. */
+struct pp_device_group pp_analytic_group(const struct pp_cost_inputs *in, enum pp_axis axis);
+double pp_analytic_collective_s(const struct pp_cost_inputs *in, enum pp_op_kind kind,
+                                struct pp_device_group group, double bytes);
+/* Returns seconds of the exchanges of one layer in one pass over the experts' devices. */
+double pp_analytic_ep_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
+                        struct pp_layer_work work, enum pp_pass pass);
+/* Fills the classes of links between pipeline ranks, of stages that follow each other. In a run
+ * that generates, the first follows the last. */
+void pp_analytic_fill_links(struct pp_arena *arena, const struct pp_cost_inputs *in,
+                            struct pp_costs *costs);

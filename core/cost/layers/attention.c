@@ -190,14 +190,17 @@ static void add_layout(struct pp_layer_kernels *list, const char *name, double w
     PP_LAYER_TRAFFIC(list, list->work.tokens * width, name, {1, 1, 0}, {2, 2, 0});
 }
 
+void pp_layer_add_attention_core(struct pp_layer_kernels *list)
+{
+    (list->in->cluster->device.is_attention_unfused ? add_unfused : add_fused)(list,
+                                                                               shape_of(list));
+}
+
 void pp_layer_add_attention(struct pp_layer_kernels *list)
 {
     const struct shape s = shape_of(list);
 
     add_layout(list, "heads apart", s.width + 2 * s.kv_width);
-    if (list->in->cluster->device.is_attention_unfused)
-        add_unfused(list, s);
-    else
-        add_fused(list, s);
+    pp_layer_add_attention_core(list);
     add_layout(list, "heads together", s.width);
 }

@@ -76,10 +76,11 @@ void pp_layer_add_matrix(struct pp_layer_kernels *list, struct pp_layer_matrix m
     const struct pp_gemm_shape shapes[PP_PASSES] = {{t, n, k, count, is_misaligned},
                                                     {t, k, n, count, is_misaligned},
                                                     {n, k, t, count, is_misaligned}};
-    const double operand = is_narrow ? narrow[precision].bytes : e;
+    const double operand = is_narrow ? narrow[precision].bytes : e,
+                 more = list->weight_bytes > 0 ? list->weight_bytes - operand : 0;
     /* a weight gradient is added to its sum, or written for a separate kernel that adds it */
     const double bytes[PP_PASSES] = {
-        (t * k + k * n) * operand + t * n * e,
+        (t * k + k * n) * operand + k * n * more + t * n * e,
         (t * n + k * n) * operand + t * k * e,
         (t * k + t * n) * operand + k * n * (is_apart ? e : 2 * list->grad_bytes),
     };

@@ -258,6 +258,20 @@ static double matrix_scale(const struct pp_model *model)
            pp_model_layer_params(&plain, PP_LAYER_BLOCK);
 }
 
+void pp_layer_open(const struct pp_cost_inputs *in, struct pp_layer_work work, enum pp_pass pass,
+                   struct pp_layer_kernels *list)
+{
+    list->in = in;
+    list->work = work;
+    list->pass = pass;
+    list->value_bytes = pp_dtype_bytes(&in->cluster->device);
+    list->weight_bytes = 0;
+    list->grad_bytes = pp_cost_state_bytes(in).grads;
+    list->whole_tokens = in->is_tp_only ? work.tokens : work.tokens / in->layout.tp;
+    list->scale = matrix_scale(in->model);
+    list->count = 0;
+}
+
 void pp_layer_kernels(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
                       struct pp_layer_work work, enum pp_pass pass, struct pp_layer_kernels *list)
 {
@@ -269,13 +283,6 @@ void pp_layer_kernels(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
         [PP_LAYER_MTP] = add_mtp,
     };
 
-    list->in = in;
-    list->work = work;
-    list->pass = pass;
-    list->value_bytes = pp_dtype_bytes(&in->cluster->device);
-    list->grad_bytes = pp_cost_state_bytes(in).grads;
-    list->whole_tokens = in->is_tp_only ? work.tokens : work.tokens / in->layout.tp;
-    list->scale = matrix_scale(in->model);
-    list->count = 0;
+    pp_layer_open(in, work, pass, list);
     add[kind](list);
 }

@@ -24,6 +24,7 @@ struct pp_layer_kernels {
     struct pp_layer_work work;
     enum pp_pass pass;
     double value_bytes;  /* of parameters and activations */
+    double weight_bytes; /* of a parameter that a forward reads; 0 = as the operands of a product */
     double grad_bytes;   /* of a weight gradient in its sum over micro-batches */
     double whole_tokens; /* tokens between the matrices: 1 / tp of them with sequence parallelism */
     double scale;        /* factor of --params on the matrices */
@@ -31,6 +32,9 @@ struct pp_layer_kernels {
     int count;
 };
 
+/* Opens an empty list. */
+void pp_layer_open(const struct pp_cost_inputs *in, struct pp_layer_work work, enum pp_pass pass,
+                   struct pp_layer_kernels *list);
 void pp_layer_kernels(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
                       struct pp_layer_work work, enum pp_pass pass, struct pp_layer_kernels *list);
 
@@ -85,5 +89,7 @@ void pp_layer_add_norm(struct pp_layer_kernels *list);
 void pp_layer_add_activation(struct pp_layer_kernels *list, double values);
 /* Adds all kernels between the qkv matrix and the projection. */
 void pp_layer_add_attention(struct pp_layer_kernels *list);
+/* Adds those of them that multiply, without copies that take heads apart. */
+void pp_layer_add_attention_core(struct pp_layer_kernels *list);
 /* Adds a mixture of experts, in place of the dense feed-forward matrices. */
 void pp_layer_add_experts(struct pp_layer_kernels *list);

@@ -1,0 +1,154 @@
+/* The table of costs of a run that generates. */
+#include "core/cost/generation/generation.h"
+
+#include "core/cost/generation/parts.h"
+#include "core/units.h"
+
+#include <math.h>
+
+/* ---- a pass ---------------------------------------------------------------------------------- */
+
+/* A pass without its attention to the cache, and that attention. */
+struct pass {
+    struct pp_pass_work work;
+    struct pp_pass_layers layers;
+};
+
+static void open_pass(const struct pp_cost_inputs *in, int pass, struct pass *p)
+{
+    pp_pass_open(in, pass, &p->work);
+    pp_pass_layers(&p->work, &p->layers);
+}
+
+/* Adds the attention of a stage's blocks to the cache in a pass. */
+static void add_cached(const struct pp_pass_work *work, const struct pp_stage_layers *held,
+                       int pass, struct pp_pass_cost *sum)
+{
+    const int keys = pp_generation_context(work->generation, pass),
+              window = work->model.window.keys;
+    const double blocks = held->count[PP_LAYER_BLOCK] + held->count[PP_LAYER_MOE],
+                 near = held->windowed[PP_LAYER_BLOCK] + held->windowed[PP_LAYER_MOE];
+
+    if (pass == 0)
+        return;
+    const struct pp_pass_cost all = pp_pass_cached(work, keys);
+    pp_pass_add(sum, &all, blocks - near);
+    if (near > 0) {
+        const struct pp_pass_cost some = pp_pass_cached(work, fmin(keys, window));
+        pp_pass_add(sum, &some, near);
+    }
+}
+
+struct pp_pass_cost pp_generation_pass(const struct pp_cost_inputs *in, int stage, int pass)
+{
+    struct pass p;
+
+    open_pass(in, pass, &p);
+    const struct pp_stage_layers held = pp_analytic_stage_layers(&p.work.in, stage);
+    struct pp_pass_cost sum = pp_pass_sum(&p.layers, &held);
+    add_cached(&p.work, &held, pass, &sum);
+    pp_pass_add_host(&p.work, stage == in->stages - 1, &sum);
+    return sum;
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+static struct pp_cost cost_of(const struct pp_pass_cost *sum, double pieces)
+{
+    return (struct pp_cost){.ps = (int64_t)pieces * pp_units_ps(sum->s),
+                            .tp_ps = (int64_t)pieces * pp_units_ps(sum->tp_s),
+                            .ep_ps = (int64_t)pieces * pp_units_ps(sum->ep_s),
+                            .flops = pieces * sum->flops,
+                            .bytes = pieces * sum->bytes};
+}
+
+/* Fills one stage in all passes from `first` on; `p` is any of them. */
+static void fill_stage(const struct pp_cost_inputs *in, const struct pass *p, int stage, int first,
+                       int end, struct pp_cost *forward)
+{
+    const struct pp_stage_layers held = pp_analytic_stage_layers(&p->work.in, stage);
+    const struct pp_pass_cost alike = pp_pass_sum(&p->layers, &held);
+    const double pieces = first == 0 ? pp_generation_pieces(in->generation) : 1;
+
+    for (int pass = first; pass < end; pass++) {
+        struct pp_pass_cost sum = alike;
+        add_cached(&p->work, &held, pass, &sum);
+        pp_pass_add_host(&p->work, stage == in->stages - 1, &sum);
+        forward[(size_t)pass * (size_t)in->stages + (size_t)stage] = cost_of(&sum, pieces);
+    }
+}
+
+static struct pp_costs *allocate(struct pp_arena *arena, const struct pp_cost_inputs *in)
+{
+    const struct pp_device *device = &in->cluster->device;
+    const int all = in->stages * in->generation->passes;
+    struct pp_costs *costs = PP_NEW(arena, struct pp_costs);
+
+    *costs = (struct pp_costs){
+        .stages = all,
+        .splits = 1,
+        .granules = pp_generation_pieces(in->generation),
+        .ranks = in->layout.pp,
+        .sync_ranks = in->layout.dp,
+        .other_bytes = pp_analytic_other_bytes(in),
+        .fragment_frac = pp_cost_framework(in)->fragment_frac,
+        .stuck_frac = pp_cost_framework(in)->stuck_frac,
+        .capacity_bytes = device->memory_bytes * pp_state_usable(&in->state, PP_TIER_DEVICE),
+        .origin = "analytic",
+        .source = pp_arena_printf(arena, "roofline of %s; %s", device->title, device->source),
+    };
+    costs->op[PP_F] = PP_ARRAY(arena, struct pp_cost, all);
+    costs->ring_alpha_ps = PP_ARRAY(arena, int64_t, all);
+    costs->memory = PP_ARRAY(arena, struct pp_stage_memory, all);
+    return costs;
+}
+
+static enum pp_status check(const struct pp_cost_inputs *in, struct pp_error *err)
+{
+    const struct pp_generation *g = in->generation;
+    const int most = UINT16_MAX / in->stages;
+
+    PP_TRY(pp_analytic_check(in, err));
+    if (g->passes > most)
+        return pp_error_set(err, PP_EINVAL,
+                            "--tokens %d with %d stages are more than %d stages of a program: at "
+                            "most --tokens %d",
+                            g->passes, in->stages, UINT16_MAX, most);
+    return PP_OK;
+}
+
+static enum pp_status check_times(const struct pp_costs *costs, struct pp_error *err)
+{
+    static const double longest_s = 1e5; /* more is a mistake in the input */
+
+    for (int v = 0; v < costs->stages; v++)
+        if (costs->op[PP_F][v].ps < 0 || costs->op[PP_F][v].ps > pp_units_ps(longest_s) ||
+            !isfinite(costs->op[PP_F][v].bytes) || !isfinite(costs->op[PP_F][v].flops))
+            return pp_error_set(err, PP_EINVAL,
+                                "a pass of stage %d would take more than %g s: check the sizes of "
+                                "model, --batch and --prompt",
+                                v, longest_s);
+    return PP_OK;
+}
+
+enum pp_status pp_costs_generation(struct pp_arena *arena, const struct pp_cost_inputs *in,
+                                   struct pp_costs **costs, struct pp_error *err)
+{
+    const int passes = in->generation->passes;
+    struct pass prompt, token;
+
+    PP_TRY(check(in, err));
+    struct pp_costs *c = allocate(arena, in);
+    open_pass(in, 0, &prompt);
+    open_pass(in, 1, &token);
+    for (int s = 0; s < in->stages; s++) {
+        fill_stage(in, &prompt, s, 0, 1, c->op[PP_F]);
+        fill_stage(in, &token, s, 1, passes, c->op[PP_F]);
+    }
+    for (int v = 0; v < c->stages; v++)
+        pp_pass_memory(in, v, &c->memory[v]);
+    pp_analytic_fill_links(arena, in, c);
+    PP_TRY(check_times(c, err));
+    *costs = c;
+    return PP_OK;
+}

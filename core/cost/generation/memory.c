@@ -1,0 +1,67 @@
+/* Memory of a stage that generates: parameters once, caches pass by pass, tensors of one op. */
+#include "core/cost/generation/parts.h"
+
+#include <math.h>
+
+/* Returns the widest vectors between the matrices of a block, values of a token on one device. */
+static double widest_values(const struct pp_cost_inputs *in)
+{
+    const struct pp_model *m = in->model;
+    const double tp = in->layout.tp, fan = m->is_gated ? 3 : 1,
+                 qkv = (m->heads / tp + 2 * fmax(m->kv_heads / tp, 1)) * m->head_dim,
+                 dense = fan * fmax(m->ffn, m->experts.shared_ffn) / tp,
+                 routed = m->experts.count > 0
+                              ? m->experts.top_k * (m->hidden + fan * m->experts.ffn) /
+                                    pp_layout_etp(&in->layout)
+                              : 0;
+
+    return fmax(qkv, fmax(dense, routed));
+}
+
+/* Returns the bytes of an op's tensors. A block has two hidden vectors of each token, and the
+ * widest of qkv and feed-forward layer. The head has logits, also in fp32. */
+static double op_bytes(const struct pp_pass_work *work, bool is_last)
+{
+    const struct pp_cost_inputs *in = &work->in;
+    const double value_bytes = pp_dtype_bytes(&in->cluster->device),
+                 logits = work->sequences * ceil(in->model->vocab / (double)in->layout.tp),
+                 block = work->tokens * (2.0 * in->model->hidden + widest_values(in)) * value_bytes,
+                 head = work->tokens * in->model->hidden * value_bytes +
+                        logits * (value_bytes + sizeof(float));
+
+    return is_last ? fmax(block, head) : block;
+}
+
+/* Returns the bytes of a message. A tensor-parallel device sends its part of hidden vectors. After
+ * the last stage the tokens that it has chosen follow. */
+static double message_bytes(const struct pp_pass_work *work, bool is_last)
+{
+    enum { TOKEN_BYTES = 4 };
+    const struct pp_cost_inputs *in = &work->in;
+    const int parts = pp_cost_framework(in)->sends_whole ? 1 : in->layout.tp;
+
+    return is_last
+               ? TOKEN_BYTES * work->sequences
+               : work->tokens * in->model->hidden / parts * pp_dtype_bytes(&in->cluster->device);
+}
+
+void pp_pass_memory(const struct pp_cost_inputs *in, int v, struct pp_stage_memory *memory)
+{
+    const struct pp_generation *g = in->generation;
+    const int stage = v % in->stages, pass = v / in->stages;
+    const double sequences = (double)g->batch / g->groups,
+                 pieces = pass == 0 ? pp_generation_pieces(g) : 1;
+    const bool is_last = stage == in->stages - 1;
+    struct pp_pass_work work;
+
+    pp_pass_open(in, pass, &work);
+    const double before = pass > 0 ? pp_kv_stage_bytes(&work.in, stage, pass - 1, sequences) : 0;
+    *memory = (struct pp_stage_memory){
+        .params_bytes =
+            pass == 0 ? pp_cost_stage_params(&work.in, stage) * pp_cost_weight_bytes(in) : 0,
+        .kv_bytes = pp_kv_stage_bytes(&work.in, stage, pass, sequences) - before,
+        .forward_bytes = pieces * op_bytes(&work, is_last),
+        .boundary_bytes =
+            is_last && pass == g->passes - 1 ? 0 : pieces * message_bytes(&work, is_last),
+    };
+}
