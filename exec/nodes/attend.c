@@ -1,6 +1,8 @@
 /* Attention of queries, keys and values, which F rotates first. */
 #include "core/cost/recompute.h"
-#include "exec/nodes/node.h"
+#include "exec/nodes/call.h"
+
+#include <assert.h>
 
 static void rotate(const struct pp_call *c, const struct pp_stage_node *n, void *qkv,
                    bool is_inverse)
@@ -12,7 +14,7 @@ static void rotate(const struct pp_call *c, const struct pp_stage_node *n, void 
                             .heads = net->heads + net->kv_heads,
                             .head_dim = net->head_dim,
                             .stride = n->x->width,
-                            .first = c->w->split * shape->tokens,
+                            .first = c->w->position + c->w->split * shape->tokens,
                             .angles = net->rotary,
                             .is_inverse = is_inverse};
 
@@ -53,6 +55,78 @@ static void forward(struct pp_call *c, const struct pp_stage_node *n)
         rotate(c, n, pp_call_at(c, n->x), false);
     c->k->attention_forward(c->stream, &a);
 }
+
+/* ---- a stage that generates ------------------------------------------------------------------ */
+
+size_t pp_stage_sequence_bytes(const struct pp_stage *stage)
+{
+    const struct pp_net *net = stage->net;
+
+    return (size_t)stage->shape.context * 2 * (size_t)(net->kv_heads * net->head_dim) *
+           stage->graph->element_bytes;
+}
+
+/* Returns the place of the sequences of this call in the cache of a block; NULL = there is none. */
+static void *cache_of(const struct pp_call *c, const struct pp_stage_node *n)
+{
+    const struct pp_stage_cache *cache = &c->w->cache;
+    const size_t before = (size_t)n->block * (size_t)cache->sequences;
+
+    return cache->at ? (char *)cache->at + before * pp_stage_sequence_bytes(c->stage) : NULL;
+}
+
+static void append(struct pp_call *c, const struct pp_stage_node *n, void *cache)
+{
+    const struct pp_stage_shape *shape = &c->stage->shape;
+
+    c->k->cache_append(c->stream, &(struct pp_cache_append){.batch = shape->rows,
+                                                            .tokens = shape->tokens,
+                                                            .heads = c->net->heads,
+                                                            .kv_heads = c->net->kv_heads,
+                                                            .head_dim = c->net->head_dim,
+                                                            .first = c->w->position,
+                                                            .stride = shape->context,
+                                                            .qkv = pp_call_at(c, n->x),
+                                                            .cache = cache});
+}
+
+static void attend_cache(struct pp_call *c, const struct pp_stage_node *n, const void *cache)
+{
+    c->k->attention_cached(c->stream,
+                           &(struct pp_attention_cached){.batch = c->stage->shape.rows,
+                                                         .heads = c->net->heads,
+                                                         .kv_heads = c->net->kv_heads,
+                                                         .head_dim = c->net->head_dim,
+                                                         .context = c->w->position + 1,
+                                                         .stride = c->stage->shape.context,
+                                                         .window = n->window,
+                                                         .qkv = pp_call_at(c, n->x),
+                                                         .cache = cache,
+                                                         .out = pp_call_at(c, n->y),
+                                                         .scratch = pp_call_at(c, n->scratch)});
+}
+
+/* Prompts meet the keys at hand. */
+static void forward_cached(struct pp_call *c, const struct pp_stage_node *n)
+{
+    void *cache = cache_of(c, n);
+
+    assert(c->w->position == 0 || (cache != NULL && c->stage->shape.tokens == 1));
+    rotate(c, n, pp_call_at(c, n->x), false);
+    if (cache != NULL)
+        append(c, n, cache);
+    if (c->w->position > 0) {
+        attend_cache(c, n, cache);
+        return;
+    }
+    const void *qkv[1];
+    const struct pp_attention a = attention_of(c, n, qkv);
+    c->k->attention_forward(c->stream, &a);
+}
+
+const struct pp_node_kind pp_node_attend_cached = {.forward = forward_cached};
+
+/* ---- backward -------------------------------------------------------------------------------- */
 
 /* The last split comes first. */
 static void input_grad(struct pp_call *c, const struct pp_stage_node *n)

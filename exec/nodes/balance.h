@@ -5,7 +5,7 @@
  * the sums of all, for its loss. Backwards return them after the gradient. */
 #pragma once
 
-#include "exec/nodes/node.h"
+#include "exec/nodes/call.h"
 
 /* Bytes of the sums; 0 = the net has no such loss. */
 size_t pp_balance_bytes(const struct pp_net *net);

@@ -4,7 +4,7 @@
 /* Returns the first row in use of a table of positions. */
 static void *first_position(const struct pp_call *c, const void *table, size_t element_bytes)
 {
-    const size_t rows = (size_t)c->net->position_offset;
+    const size_t rows = (size_t)(c->net->position_offset + c->w->position);
 
     return table ? (char *)(uintptr_t)table + rows * (size_t)c->net->hidden * element_bytes : NULL;
 }
@@ -23,7 +23,7 @@ static struct pp_embedding embedding_of(const struct pp_call *c, const struct pp
     return (struct pp_embedding){.batch = shape->rows,
                                  .tokens = shape->tokens,
                                  .first = c->w->split * shape->tokens,
-                                 .stride = c->net->seq,
+                                 .stride = shape->context > 0 ? shape->tokens : c->net->seq,
                                  .width = n->y->width,
                                  .first_word = c->g->words.first,
                                  .words = c->g->words.count,
@@ -90,6 +90,21 @@ static void embed_weight_grad(struct pp_call *c, const struct pp_stage_node *n)
 
 const struct pp_node_kind pp_node_embed = {
     .forward = embed, .weight_grad = embed_weight_grad, .w_reads_dy = true};
+
+/* ---- the end of a stage that generates ------------------------------------------------------- */
+
+static void take_last(struct pp_call *c, const struct pp_stage_node *n)
+{
+    const size_t bytes = (size_t)n->x->width * c->g->element_bytes,
+                 tokens = (size_t)c->stage->shape.tokens;
+    const char *x = pp_call_at(c, n->x);
+    char *y = pp_call_at(c, n->y);
+
+    for (size_t row = 0; row < (size_t)c->stage->shape.rows; row++)
+        c->k->copy(c->stream, bytes, x + (row * tokens + tokens - 1) * bytes, y + row * bytes);
+}
+
+const struct pp_node_kind pp_node_last = {.forward = take_last};
 
 /* ---- the loss -------------------------------------------------------------------------------- */
 

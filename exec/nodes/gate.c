@@ -1,7 +1,7 @@
 /* Activations that no multiplication computes. GATE: two halves of x, f(gate) times the value. Its
  * gradient replaces x. */
 #include "core/cost/recompute.h"
-#include "exec/nodes/node.h"
+#include "exec/nodes/call.h"
 
 static void forward(struct pp_call *c, const struct pp_stage_node *n)
 {

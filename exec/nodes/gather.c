@@ -1,5 +1,5 @@
 /* Tokens of all devices that share them. */
-#include "exec/nodes/node.h"
+#include "exec/nodes/call.h"
 
 /* The exchange after the node does all. */
 static void nothing(struct pp_call *c, const struct pp_stage_node *n)

@@ -1,6 +1,6 @@
 /* LINEAR of each expert on its rows. The matrices of all experts are one parameter,
  * [experts][out][in], and so are their biases. */
-#include "exec/nodes/node.h"
+#include "exec/nodes/call.h"
 
 /* The first of the devices that share an expert adds the bias to its part. */
 static void forward(struct pp_call *c, const struct pp_stage_node *n)

@@ -1,5 +1,5 @@
 /* y = base + x W^T + bias, and the activation of y; all in the epilogue of one multiplication. */
-#include "exec/nodes/node.h"
+#include "exec/nodes/call.h"
 
 /* A recomputation does not want the output of the stage. Of a tensor-parallel group, the first
  * device adds base and bias to its part. */
@@ -17,21 +17,22 @@ static void forward(struct pp_call *c, const struct pp_stage_node *n)
                                y, pp_call_at(c, n->act));
         return;
     }
-    c->k->gemm(c->stream,
-               &(struct pp_gemm){.m = rows.count,
-                                 .n = n->y->width,
-                                 .k = n->x->width,
-                                 .b_transposed = true,
-                                 .a = pp_call_rows_at(c, n->x, rows),
-                                 .b = pp_call_weight(c, n->weight),
-                                 .c = pp_call_rows_at(c, made, rows),
-                                 .lda = n->x->width,
-                                 .ldb = n->x->width,
-                                 .ldc = n->y->width,
-                                 .base = is_first ? pp_call_rows_at(c, n->base, rows) : NULL,
-                                 .bias = is_first ? pp_call_weight(c, n->bias) : NULL,
-                                 .activation = c->net->activation,
-                                 .activated = pp_call_rows_at(c, n->act, rows)});
+    const bool is_few = c->stage->shape.context > 0 && rows.count <= PP_FEW_ROWS;
+    (is_few ? c->k->gemm_few : c->k->gemm)(
+        c->stream, &(struct pp_gemm){.m = rows.count,
+                                     .n = n->y->width,
+                                     .k = n->x->width,
+                                     .b_transposed = true,
+                                     .a = pp_call_rows_at(c, n->x, rows),
+                                     .b = pp_call_weight(c, n->weight),
+                                     .c = pp_call_rows_at(c, made, rows),
+                                     .lda = n->x->width,
+                                     .ldb = n->x->width,
+                                     .ldc = n->y->width,
+                                     .base = is_first ? pp_call_rows_at(c, n->base, rows) : NULL,
+                                     .bias = is_first ? pp_call_weight(c, n->bias) : NULL,
+                                     .activation = c->net->activation,
+                                     .activated = pp_call_rows_at(c, n->act, rows)});
 }
 
 /* dx [T][in] = dx_base + dy [T][out] W, times the slope of the activation that made x. Of a whole

@@ -1,5 +1,4 @@
-/* exec/nodes/node.h — private to exec/nodes and exec/stage: a node of a stage, its tensors, and
- * a call that walks the nodes.
+/* exec/nodes/node.h — private to exec/nodes and exec/stage: a node of a stage, and its tensors.
  *
  * Per granule and split, T = rows * tokens. Every matrix is stored [out][in]. So a forward is x
  * W^T, an input gradient dy W and a weight gradient dy^T x. In OpenBLAS at widths of 128 to 1024,
@@ -60,6 +59,10 @@
  * again, too. The dense layer of an encoder's head is whole on each device, and works on shares.
  * So its W gathers dy to dy_again, and makes the gradient of all tokens.
  *
+ * A stage that generates has no backward. Its ATTEND_CACHED puts keys and values into a cache, and
+ * meets those of earlier calls there. LAST takes the last token of each sequence, for the head.
+ * Then LOGITS, a LINEAR, is the end; devices of a group gather the logits of all words.
+ *
  * If replicas share experts, COUNT, SEND and RETURN exchange rows between them: see rows.c.
  *
  * Where elements have 2 bytes, T is even, so that each place begins at a multiple of 4 bytes.
@@ -92,6 +95,8 @@ enum pp_base {
     PP_OUT,
     PP_GRAD_IN,
     PP_GRAD_OUT,
+    PP_IN, /* of a stage that generates, as the next one */
+    PP_LOGITS,
     PP_BASES
 };
 struct pp_tensor_place {
@@ -148,7 +153,8 @@ struct pp_node_kind {
 extern const struct pp_node_kind pp_node_embed, pp_node_norm, pp_node_linear, pp_node_attend,
     pp_node_qk_norm, pp_node_gate, pp_node_activate, pp_node_route, pp_node_dispatch,
     pp_node_grouped, pp_node_combine, pp_node_loss, pp_node_loss_max, pp_node_loss_sums,
-    pp_node_count, pp_node_send, pp_node_return, pp_node_gather;
+    pp_node_count, pp_node_send, pp_node_return, pp_node_gather, pp_node_attend_cached,
+    pp_node_last;
 
 struct pp_stage_node {
     const struct pp_node_kind *kind;
@@ -166,6 +172,7 @@ struct pp_stage_node {
     const struct pp_param *weight, *bias;
     const struct pp_param *types;       /* EMBED: table of token types; NULL = none */
     int window;                         /* ATTEND: keys that a query meets at most; 0 = all */
+    int block;                          /* ATTEND_CACHED: of the stage, from 0 */
     const struct pp_param *bias_before; /* NORM: whose gradient it makes */
     bool is_bias_summed;                /* LINEAR: by a norm */
     bool is_whole; /* LINEAR: each device has the whole matrix, and parts of the gradient of x */
@@ -212,6 +219,7 @@ struct pp_stage_graph {
     struct pp_tensor *tensors, **copies; /* copies: at the end of I, to their places in W */
     int layer_count, node_count, tensor_count, copy_count;
     struct pp_tensor *input, *output;         /* of all layers */
+    struct pp_tensor *logits;                 /* of a stage that generates; NULL = no head */
     struct pp_tensor *balance;                /* sums of all mixtures, with a head; NULL = none */
     struct pp_tensor *grad_top, *grad_bottom; /* gradients of output and input */
     /* Few bits; else NULL. Tensors that F packs or rounds after node n: packed[packed_from[n]] up
@@ -242,85 +250,3 @@ static inline int pp_tensor_tokens(const struct pp_stage_graph *g, const struct 
 {
     return (int)(t->bytes / ((size_t)t->width * g->element_bytes));
 }
-
-struct pp_call {
-    const struct pp_kernels *k;
-    void *stream;
-    const struct pp_stage_work *w;
-    const struct pp_stage *stage;
-    const struct pp_net *net;
-    const struct pp_stage_graph *g;
-    char *base[PP_BASES];
-    enum pp_call_pass pass;
-    bool is_again;                       /* R */
-    int part, parts;                     /* of the rows of a node: which is computed; 0 = all */
-    double last_s;                       /* of the probe's last stamp */
-    int step;                            /* of a backward: see exec/stage/gradients.c */
-    int segment;                         /* of the node that comes next */
-    struct pp_group_exchange *exchanges; /* where pp_stage_exchanges() writes; NULL = nowhere */
-};
-
-/* Returns the place of a tensor in this call; NULL = it has none. */
-static inline void *pp_call_at(const struct pp_call *c, const struct pp_tensor *t)
-{
-    const struct pp_tensor_place none = {PP_NOWHERE, 0}, place = t ? t->place[c->pass] : none;
-
-    return c->base[place.base] ? c->base[place.base] + place.at : NULL;
-}
-/* Returns the rows of a tensor of T that are computed now: all, or those of a part. */
-struct pp_call_part {
-    int from, count;
-};
-static inline struct pp_call_part pp_call_part_of(const struct pp_call *c,
-                                                  const struct pp_tensor *t)
-{
-    const int all = pp_tensor_tokens(c->g, t), parts = c->parts > 1 ? c->parts : 1;
-
-    return (struct pp_call_part){all / parts * c->part, all / parts};
-}
-/* Returns the address of a tensor's rows; NULL = it has no place. */
-static inline void *pp_call_rows_at(const struct pp_call *c, const struct pp_tensor *t,
-                                    struct pp_call_part rows)
-{
-    char *at = pp_call_at(c, t);
-
-    return at ? at + (size_t)rows.from * (size_t)t->width * c->g->element_bytes : NULL;
-}
-/* Returns the place of a tensor of this or an earlier split. */
-static inline void *pp_call_at_split(const struct pp_call *c, const struct pp_tensor *t, int split)
-{
-    const struct pp_tensor_place place = t->place[c->pass];
-
-    if (split == c->w->split)
-        return pp_call_at(c, t);
-    return (char *)(place.base == PP_KEPT ? c->w->kept : c->w->saved)[split] + place.at;
-}
-static inline const void *pp_call_weight(const struct pp_call *c, const struct pp_param *param)
-{
-    return param == NULL
-               ? NULL
-               : (const char *)c->w->weights + (size_t)param->offset * c->g->element_bytes;
-}
-/* params.c: returns the place of a parameter's gradient: scratch in exact mode, else in the sum. */
-void *pp_call_target(const struct pp_call *c, const struct pp_param *param);
-/* In exact mode, adds the gradient to the sum. */
-void pp_call_add_exactly(const struct pp_call *c, const struct pp_param *param, const void *grad);
-
-/* experts.c: the routing of this call, without logits and their gradient. */
-struct pp_routing pp_call_routing(const struct pp_call *c, const struct pp_routes *routes);
-/* Where tokens of its experts are counted; NULL = nowhere. */
-double *pp_call_counts(const struct pp_call *c, const struct pp_routes *routes);
-/* Groups of rows. */
-struct pp_row_groups pp_call_groups(const struct pp_call *c, const struct pp_routes *routes);
-/* Rows of tensors that are in rows: those in use if the host knows them, else all. Tokens of other
- * tensors. */
-int pp_call_rows(const struct pp_call *c, const struct pp_routes *routes);
-/* Clears rows of a tensor that are not in use; no effect if `routes` is NULL. */
-void pp_call_clear_rest(const struct pp_call *c, const struct pp_routes *routes,
-                        const struct pp_tensor *t);
-/* The most rows; bytes of the integers. */
-int pp_routes_rows(const struct pp_net *net, const struct pp_stage_shape *shape);
-/* The most rows that the experts of one replica take from one that shares them, and from all. */
-int pp_routes_slot_rows(const struct pp_net *net, const struct pp_stage_shape *shape);
-int pp_routes_held_rows(const struct pp_net *net, const struct pp_stage_shape *shape);
-size_t pp_routes_bytes(const struct pp_net *net, const struct pp_stage_shape *shape, int rows);

@@ -1,11 +1,11 @@
 /* LayerNorm or RMSNorm. I makes the gradients of its parameters, and of the bias before it. In B it
  * adds them to the sum, which saves W a pass. */
 #include "core/cost/recompute.h"
-#include "exec/nodes/node.h"
+#include "exec/nodes/call.h"
 
 static struct pp_norm norm_of(const struct pp_call *c, const struct pp_stage_node *n)
 {
-    return (struct pp_norm){.rows = c->g->stream_tokens,
+    return (struct pp_norm){.rows = pp_tensor_tokens(c->g, n->x),
                             .width = n->x->width,
                             .is_rms = c->net->is_rms,
                             .epsilon = c->net->norm_epsilon,

@@ -1,5 +1,5 @@
 /* Where the gradients of parameters go. */
-#include "exec/nodes/node.h"
+#include "exec/nodes/call.h"
 
 void *pp_call_target(const struct pp_call *c, const struct pp_param *param)
 {

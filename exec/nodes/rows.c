@@ -3,7 +3,7 @@
  * COUNT gathers the first rows of all experts from all replicas. SEND brings the rows of the
  * experts that are here, replica by replica, each in the order of experts. RETURN brings rows back
  * to where their tokens are. Their gradients go the other way. */
-#include "exec/nodes/node.h"
+#include "exec/nodes/call.h"
 
 /* ---- nodes ----------------------------------------------------------------------------------- */
 

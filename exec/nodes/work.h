@@ -30,6 +30,9 @@ struct pp_stage_shape {
     /* parts by rows of a multiplication whose result the group adds up: each part is added up while
      * the next one is computed. Divides rows * tokens; 0 or 1 = none */
     int tp_split;
+    /* positions of a sequence in the cache of a stage that generates: see exec/stage/generate.h.
+     * 0 = the stage trains */
+    int context;
 };
 
 /* Devices of a tensor-parallel group are sets of `etp` neighbours. Each set has different experts,
@@ -168,6 +171,14 @@ struct pp_probe {
     double s[3][PP_PARTS];
 };
 
+/* Keys and values of a call's sequences in the blocks of a stage that generates. */
+struct pp_stage_cache {
+    void *at;      /* of its first sequence in the first block; NULL = they are not wanted */
+    int sequences; /* of the whole cache: those of the next block follow so many later */
+};
+/* Returns the bytes of one sequence in one block. */
+size_t pp_stage_sequence_bytes(const struct pp_stage *stage);
+
 /* Arguments of a call; pointers that it does not use may be NULL. */
 struct pp_stage_work {
     const struct pp_stage *stage;
@@ -188,4 +199,8 @@ struct pp_stage_work {
     double *expert_tokens;
     struct pp_probe *probe; /* NULL = not wanted */
     int segment;            /* with exchanges: the part of the call to run, from 0 on */
+    /* of a stage that generates */
+    int position; /* of the first token of each sequence; 0 = the call reads prompts */
+    struct pp_stage_cache cache;
+    void *logits; /* of the head: see pp_stage_logits_bytes() */
 };

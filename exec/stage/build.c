@@ -1,6 +1,7 @@
 /* The nodes of a stage, layer by layer, and their parameters in the same order. */
 #include "exec/stage/build.h"
 #include "exec/nodes/balance.h"
+#include "exec/stage/generate.h"
 
 enum {
     EMBEDDING_LAYER = 0,
@@ -22,15 +23,27 @@ static size_t attention_scratch_bytes(const struct pp_builder *b)
                                            .kv_heads = net->kv_heads,
                                            .head_dim = net->head_dim,
                                            .split = shape->splits - 1};
+    const struct pp_attention_cached cached = {.batch = shape->rows,
+                                               .heads = net->heads,
+                                               .kv_heads = net->kv_heads,
+                                               .head_dim = net->head_dim,
+                                               .context = shape->context,
+                                               .stride = shape->context};
+    const bool is_cached = pp_stage_generates(shape) && shape->tokens == 1;
+    const size_t own = b->k->attention_scratch_bytes(&attention),
+                 of_cache = is_cached ? b->k->attention_cached_scratch_bytes(&cached) : 0;
 
-    return pp_whole_lines(b->k->attention_scratch_bytes(&attention));
+    return pp_whole_lines(own > of_cache ? own : of_cache);
 }
 
 static struct pp_tensor *attend(struct pp_builder *b, struct pp_tensor *qkv)
 {
     const struct pp_net *net = b->net;
-    struct pp_stage_node *n = pp_build_node(b, &pp_node_attend, qkv, net->heads * net->head_dim);
+    const bool is_cached = pp_stage_generates(&b->stage->shape);
+    struct pp_stage_node *n = pp_build_node(b, is_cached ? &pp_node_attend_cached : &pp_node_attend,
+                                            qkv, net->heads * net->head_dim);
 
+    n->block = b->layer - FIRST_BLOCK_LAYER - b->stage->shape.first_block;
     n->stats = pp_stage_tensor_of_g(b->g, (int64_t)b->g->tokens * net->heads);
     n->scratch = pp_build_tensor(b->g, 0, attention_scratch_bytes(b));
     n->window = pp_net_window(net, b->layer - FIRST_BLOCK_LAYER);

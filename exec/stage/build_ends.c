@@ -1,5 +1,6 @@
 /* Both ends of the model: embedding, head and loss. */
 #include "exec/stage/build.h"
+#include "exec/stage/generate.h"
 
 /* ---- parameters ------------------------------------------------------------------------------ */
 
@@ -118,16 +119,49 @@ static void loss(struct pp_builder *b, struct pp_tensor *logits)
     n->scratch = pp_build_tensor(b->g, 0, (size_t)tokens * sizeof(double));
 }
 
+/* The last token of each sequence. */
+static struct pp_tensor *last(struct pp_builder *b, struct pp_tensor *x)
+{
+    const struct pp_stage_shape *shape = &b->stage->shape;
+
+    if (shape->tokens == 1)
+        return x;
+    struct pp_tensor *y = pp_build_node(b, &pp_node_last, x, x->width)->y;
+    y->bytes = x->bytes / (size_t)shape->tokens;
+    return y;
+}
+
+/* Logits of the words here, or of all words if devices have parts of them. */
+static void gather_logits(const struct pp_builder *b, struct pp_stage_node *n)
+{
+    const int tp = b->stage->shape.tp;
+    const size_t bytes = (size_t)b->stage->shape.rows * (size_t)n->y->width * b->g->element_bytes;
+
+    b->g->logits = n->y;
+    n->y->bytes = bytes;
+    if (tp <= 1)
+        return;
+    n->part = pp_stage_tensor(b->g, n->y->width);
+    n->part->bytes = bytes;
+    n->rule = PP_RULE_GATHER;
+    n->y->bytes = bytes * (size_t)tp;
+}
+
 void pp_build_head(struct pp_builder *b, struct pp_tensor *x)
 {
-    struct pp_tensor *t =
-        pp_build_norm(b, b->net->is_encoder ? dense(b, x) : x, "norm.weight", "norm.bias");
+    const bool generates = pp_stage_generates(&b->stage->shape);
+    struct pp_tensor *t = generates ? last(b, x) : b->net->is_encoder ? dense(b, x) : x;
+    t = pp_build_norm(b, t, "norm.weight", "norm.bias");
     struct pp_stage_node *logits =
         pp_build_node(b, &pp_node_linear, pp_build_all_tokens(b, t), b->g->logits_width);
 
     if (b->net->is_encoder)
         logits->bias = pp_build_push(b, words_bias(b));
     logits->weight = head_matrix(b);
+    if (generates) {
+        gather_logits(b, logits);
+        return;
+    }
     pp_build_gathered(b, logits);
     loss(b, logits->y);
 }

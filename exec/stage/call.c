@@ -1,6 +1,7 @@
 /* Calls of a stage: they walk the list of nodes, layer by layer. Where a group shares the work,
  * each call runs one segment of the walk: the nodes from one exchange to the next. */
 #include "exec/nodes/balance.h"
+#include "exec/stage/generate.h"
 #include "exec/stage/graph.h"
 
 #include <assert.h>
@@ -14,12 +15,14 @@ static struct pp_call begin(const struct pp_kernels *k, void *stream, const stru
                         .stage = w->stage,
                         .net = w->stage->net,
                         .g = w->stage->graph,
-                        .base = {[PP_KEPT] = w->kept[w->split],
+                        .base = {[PP_KEPT] = w->stage->kept_bytes > 0 ? w->kept[w->split] : NULL,
                                  [PP_SAVED] = w->stage->saved_bytes > 0 ? w->saved[w->split] : NULL,
                                  [PP_SCRATCH] = w->scratch,
                                  [PP_OUT] = w->out,
                                  [PP_GRAD_IN] = (char *)(uintptr_t)w->grad_in, /* only read */
-                                 [PP_GRAD_OUT] = w->grad_out},
+                                 [PP_GRAD_OUT] = w->grad_out,
+                                 [PP_IN] = (char *)(uintptr_t)w->in, /* likewise */
+                                 [PP_LOGITS] = w->logits},
                         .pass = pass};
 
     pp_call_begin_probe(&c);
@@ -73,7 +76,8 @@ static void forward_layers(struct pp_call *c)
 
 static void walk_forward(struct pp_call *c)
 {
-    if (!c->stage->shape.has_embedding && pp_call_is_on(c))
+    if (!c->stage->shape.has_embedding && pp_call_is_on(c) &&
+        c->g->input->place[c->pass].base != PP_IN)
         c->k->copy(c->stream, c->g->input->bytes, c->w->in, pp_call_at(c, c->g->input));
     if (pp_call_is_on(c))
         pp_call_begin_balance(c);
@@ -225,6 +229,8 @@ int pp_stage_exchanges(const struct pp_stage_work *w, enum pp_stage_call_kind ki
                is_forward = is_again || kind == PP_CALL_FORWARD || kind == PP_CALL_KEEP;
     struct pp_stage_work none = *w;
 
+    if (pp_stage_generates(&w->stage->shape) && kind != PP_CALL_FORWARD)
+        return 0;
     none.segment = -1;
     none.probe = NULL;
     none.out = is_again ? NULL : w->out;

@@ -187,10 +187,12 @@ static int list_any(const struct pp_stage *stage, enum pp_stage_call_kind kind,
     return pp_stage_exchanges(&(struct pp_stage_work){.stage = stage,
                                                       .kept = &at,
                                                       .saved = &at,
+                                                      .in = at,
                                                       .out = at,
                                                       .grad_in = at,
                                                       .grad_out = at,
-                                                      .scratch = at},
+                                                      .scratch = at,
+                                                      .logits = at},
                               kind, exchanges);
 }
 

@@ -49,33 +49,33 @@ static void make_at(struct pp_tensor *t, bool is_f, int step)
         t->made[PP_PASS_I] = t->made[PP_PASS_B] = step;
 }
 
-static void read_in_f(struct pp_tensor *t, const struct steps *at)
+static void read_in_f(struct pp_tensor *t, int step)
 {
-    read_at(t, PP_PASS_F, at->f);
-    read_at(t, PP_PASS_KEEP, at->f);
+    read_at(t, PP_PASS_F, step);
+    read_at(t, PP_PASS_KEEP, step);
 }
 
-static void live_in_f(const struct pp_stage_node *n, const struct steps *at)
+void pp_stage_live_in_f(const struct pp_stage_node *n, int step)
 {
-    make_at(n->y, true, at->f);
-    make_at(n->act, true, at->f);
-    make_at(n->stats, true, at->f);
-    make_at(n->scratch, true, at->f);
+    make_at(n->y, true, step);
+    make_at(n->act, true, step);
+    make_at(n->stats, true, step);
+    make_at(n->scratch, true, step);
     if (n->kind == &pp_node_route) {
-        make_at(n->routes->gates, true, at->f);
-        make_at(n->routes->order, true, at->f);
+        make_at(n->routes->gates, true, step);
+        make_at(n->routes->order, true, step);
     }
     if (n->routes != NULL) {
-        read_in_f(n->routes->gates, at);
-        read_in_f(n->routes->order, at);
+        read_in_f(n->routes->gates, step);
+        read_in_f(n->routes->order, step);
     }
-    read_in_f(n->x, at);
-    read_in_f(n->base, at);
-    read_in_f(n->after, at);
-    read_in_f(n->max, at);
-    read_in_f(n->sums, at);
+    read_in_f(n->x, step);
+    read_in_f(n->base, step);
+    read_in_f(n->after, step);
+    read_in_f(n->max, step);
+    read_in_f(n->sums, step);
     if (n->part != n->x)
-        make_at(n->part, true, at->f);
+        make_at(n->part, true, step);
 }
 
 /* All nodes of a mixture are taken to read all tensors of its routing. */
@@ -222,7 +222,7 @@ void pp_stage_gradients(const struct pp_stage *stage)
         for (int n = l->end - 1; n >= l->first; n--) {
             const struct steps at = steps_of(stage, l, n);
             wire(g, &g->nodes[n]);
-            live_in_f(&g->nodes[n], &at);
+            pp_stage_live_in_f(&g->nodes[n], at.f);
             live_in_back(&g->nodes[n], &at);
         }
     }

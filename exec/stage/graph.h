@@ -35,7 +35,7 @@
  */
 #pragma once
 
-#include "exec/nodes/node.h"
+#include "exec/nodes/call.h"
 #include "exec/stage/stage.h"
 
 /* build.c: appends the nodes of all layers, with their parameters. */
@@ -55,6 +55,10 @@ void pp_stage_choose_packed(const struct pp_stage *stage);
 void pp_stage_place_packed(struct pp_arena *arena, struct pp_stage *stage);
 /* plan.c: places all tensors; sets kept_bytes, saved_bytes, scratch_bytes. */
 void pp_stage_place(struct pp_arena *arena, struct pp_stage *stage);
+/* generate.c: places the tensors of a stage that generates; sets scratch_bytes. */
+void pp_stage_place_forward(struct pp_arena *arena, struct pp_stage *stage);
+/* gradients.c: finds when F makes and reads the tensors of a node, which is its step `n`. */
+void pp_stage_live_in_f(const struct pp_stage_node *node, int n);
 /* parts.c: lets parts of exchanges, which have their places, live until the next exchange. */
 void pp_stage_hold_parts(const struct pp_stage *stage);
 /* scratch.c: places the tensors that a pass has in scratch; returns the bytes that they take. */

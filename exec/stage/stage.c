@@ -1,5 +1,6 @@
 /* Creation of a stage. */
 #include "exec/nodes/balance.h"
+#include "exec/stage/generate.h"
 #include "exec/stage/graph.h"
 
 #include <assert.h>
@@ -33,13 +34,26 @@ static void size_grad_scratch(struct pp_stage *stage)
     stage->grad_scratch_bytes = (size_t)most * stage->graph->gradient_bytes;
 }
 
-static const struct pp_net *part_of(struct pp_arena *arena, const struct pp_net *net, int tp,
-                                    int etp)
+/* The net of a stage: its part of a group. Experts that generate have no loss, and room for all. */
+static const struct pp_net *net_of(struct pp_arena *arena, const struct pp_net *net,
+                                   const struct pp_stage_shape *shape)
 {
-    struct pp_net *part = PP_NEW(arena, struct pp_net);
+    struct pp_net *own = PP_NEW(arena, struct pp_net);
 
-    *part = pp_net_part(net, tp, etp);
-    return part;
+    *own = shape->tp > 1 ? pp_net_part(net, shape->tp, pp_share_experts(shape, net->experts).etp)
+                         : *net;
+    if (pp_stage_generates(shape)) {
+        own->balance_loss = 0;
+        own->capacity = 0;
+    }
+    return own;
+}
+
+static bool is_whole_sequence(const struct pp_net *net, const struct pp_stage_shape *shape)
+{
+    return pp_stage_generates(shape) ? shape->splits == 1 && shape->tokens <= shape->context &&
+                                           shape->context <= net->seq && !net->is_encoder
+                                     : shape->tokens * shape->splits == net->seq;
 }
 
 struct pp_stage *pp_stage_create(struct pp_arena *arena, const struct pp_net *net,
@@ -50,12 +64,10 @@ struct pp_stage *pp_stage_create(struct pp_arena *arena, const struct pp_net *ne
     struct pp_stage_graph *g = PP_NEW(arena, struct pp_stage_graph);
 
     assert(shape->splits >= 1 && shape->splits <= PP_STAGE_SPLITS);
-    assert(shape->tokens * shape->splits == net->seq);
+    assert(is_whole_sequence(net, shape));
     assert(!shape->is_sequence_parallel || shape->rows * shape->tokens % shape->tp == 0);
     assert(shape->first_block + shape->blocks <= net->layers);
-    stage->net = shape->tp > 1
-                     ? part_of(arena, net, shape->tp, pp_share_experts(shape, net->experts).etp)
-                     : net;
+    stage->net = shape->tp > 1 || pp_stage_generates(shape) ? net_of(arena, net, shape) : net;
     stage->shape = *shape;
     stage->graph = g;
     g->is_first = shape->tp_index == 0;
@@ -69,8 +81,12 @@ struct pp_stage *pp_stage_create(struct pp_arena *arena, const struct pp_net *ne
     g->has_fast_epilogue = kernels->has_fast_epilogue;
     g->is_immediate = kernels->is_immediate;
     stage->balance_at = (size_t)g->stream_tokens * (size_t)net->hidden * g->element_bytes;
-    stage->boundary_bytes = stage->balance_at + pp_balance_bytes(net);
+    stage->boundary_bytes = stage->balance_at + pp_balance_bytes(stage->net);
     pp_stage_build(arena, stage, kernels);
+    if (pp_stage_generates(shape)) {
+        pp_stage_place_forward(arena, stage);
+        return stage;
+    }
     pp_stage_gradients(stage);
     pp_stage_choose_again(stage);
     pp_stage_choose_packed(stage);

@@ -1,0 +1,89 @@
+/* Stages that generate: places of their tensors, bytes of cache and logits. */
+#include "exec/stage/generate.h"
+
+#include "exec/stage/graph.h"
+#include "kernels/numbers.h"
+
+enum pp_status pp_net_check_context(const struct pp_net *net, int context, struct pp_error *err)
+{
+    if (net->is_encoder)
+        return pp_error_set(err, PP_EINVAL,
+                            "model '%.80s' is an encoder, whose tokens meet those after them: it "
+                            "cannot generate; models of other families can, as tiny, gpt2",
+                            net->name);
+    if (context > net->seq)
+        return pp_error_set(err, PP_EINVAL,
+                            "prompt and tokens take %d positions, but model '%.80s' has %d here: "
+                            "expected at most %d",
+                            context, net->name, net->seq, net->seq);
+    return PP_OK;
+}
+
+/* ---- places ---------------------------------------------------------------------------------- */
+
+/* All but both ends is in scratch. A stage without layers copies its input to its output. */
+void pp_stage_place_forward(struct pp_arena *arena, struct pp_stage *stage)
+{
+    struct pp_stage_graph *g = stage->graph;
+
+    for (int n = 0; n < g->node_count; n++)
+        pp_stage_live_in_f(&g->nodes[n], n);
+    for (int i = 0; i < g->tensor_count; i++)
+        if (g->tensors[i].made[PP_PASS_F] >= 0)
+            g->tensors[i].place[PP_PASS_F].base = PP_SCRATCH;
+    if (!stage->shape.has_embedding)
+        g->input->place[PP_PASS_F].base = PP_IN;
+    if (g->output != NULL)
+        g->output->place[PP_PASS_F].base = PP_OUT;
+    if (g->logits != NULL)
+        g->logits->place[PP_PASS_F].base = PP_LOGITS;
+    pp_stage_hold_parts(stage);
+    stage->scratch_bytes = pp_stage_scratch(arena, g, PP_PASS_F);
+}
+
+/* ---- the whole model ------------------------------------------------------------------------- */
+
+struct pp_stage *pp_stage_whole_generating(struct pp_arena *arena, const struct pp_net *net,
+                                           int rows, int tokens, int context,
+                                           struct pp_stage_share share,
+                                           const struct pp_kernels *kernels)
+{
+    const struct pp_stage_shape shape = {.blocks = net->layers,
+                                         .has_embedding = true,
+                                         .has_head = true,
+                                         .rows = rows,
+                                         .tokens = tokens,
+                                         .splits = 1,
+                                         .tp = share.tp,
+                                         .tp_index = share.tp_index,
+                                         .etp = share.etp,
+                                         .context = context};
+
+    return pp_stage_create(arena, net, &shape, kernels);
+}
+
+/* ---- cache and logits ------------------------------------------------------------------------ */
+
+size_t pp_stage_cache_bytes(const struct pp_stage *stage, int sequences)
+{
+    return (size_t)stage->shape.blocks * (size_t)sequences * pp_stage_sequence_bytes(stage);
+}
+
+size_t pp_stage_logits_bytes(const struct pp_stage *stage)
+{
+    return stage->graph->logits ? stage->graph->logits->bytes : 0;
+}
+
+void pp_stage_read_logits(const struct pp_stage *stage, const void *logits, int row, double *to)
+{
+    const struct pp_stage_graph *g = stage->graph;
+    const struct pp_stage_shape *shape = &stage->shape;
+
+    for (int t = 0; t < (shape->tp > 1 ? shape->tp : 1); t++) {
+        const struct pp_words words = pp_net_words(stage->net, shape->tp, t);
+        const int64_t first = ((int64_t)t * shape->rows + row) * g->logits_width;
+
+        for (int i = 0; i < words.count; i++)
+            to[words.first + i] = pp_number_get(logits, g->element_bytes, first + i);
+    }
+}
