@@ -2,10 +2,10 @@
 #include "exec/nodes/call.h"
 
 /* A recomputation does not want the output of the stage. Of a tensor-parallel group, the first
- * device adds base and bias to its part. */
+ * device adds base and bias to its part of y. A part of dx alone has all of its bias. */
 static void forward(struct pp_call *c, const struct pp_stage_node *n)
 {
-    const bool is_first = (n->part == NULL && !n->is_part) || c->g->is_first;
+    const bool is_first = (n->part == NULL && !(n->is_part && n->y->is_stream)) || c->g->is_first;
     const struct pp_tensor *made = n->part ? n->part : n->y;
     const struct pp_call_part rows = pp_call_part_of(c, made);
     void *y = pp_call_at(c, n->y);
