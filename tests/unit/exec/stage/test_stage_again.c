@@ -2,7 +2,7 @@
 #include "tests/unit/exec/stage/stage_rig.h"
 
 #include "core/cost/recompute.h"
-#include "exec/nodes/node.h"
+#include "exec/nodes/call.h"
 
 #include <criterion/criterion.h>
 
