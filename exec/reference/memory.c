@@ -94,11 +94,10 @@ static enum pp_status check_memory(const struct pp_reference *r, const struct pl
         is_host ? "machine" : "device", pp_units_print((double)available, PP_UNIT_BYTES, text[4]));
 }
 
-static void lay_out_part(struct pp_arena *arena, const struct pp_reference *r,
-                         const struct places *p, struct pp_reference_part *part, char *at)
+static void lay_out_part(struct pp_arena *arena, const struct places *p,
+                         struct pp_reference_part *part, char *at)
 {
     const struct pp_stage *stage = part->stage;
-    int most = 0;
 
     part->kept = PP_ARRAY(arena, void *, stage->shape.splits);
     part->saved = PP_ARRAY(arena, void *, stage->shape.splits);
@@ -110,11 +109,17 @@ static void lay_out_part(struct pp_arena *arena, const struct pp_reference *r,
     part->scratch = at + p->scratch;
     part->grad_scratch = at + p->grad_scratch;
     part->block_scratch = (double *)(void *)(at + p->blocks);
+}
+
+static int most_exchanges(const struct pp_reference *r)
+{
+    int most = 0;
+
     for (int kind = 0; kind < PP_CALLS && r->tp > 1; kind++) {
-        const int count = pp_stage_exchange_count(stage, (enum pp_stage_call_kind)kind);
+        const int count = pp_stage_exchange_count(r->parts[0].stage, (enum pp_stage_call_kind)kind);
         most = count > most ? count : most;
     }
-    part->exchanges = PP_ARRAY(arena, struct pp_group_exchange, most + 1);
+    return most;
 }
 
 static void lay_out(struct pp_arena *arena, struct pp_reference *r, const struct places *p,
@@ -129,12 +134,11 @@ static void lay_out(struct pp_arena *arena, struct pp_reference *r, const struct
         part->state = pp_state_at(part->stage, r->kernels, r->recipe.is_exact, 0, pp_cuts_none(),
                                   at + (size_t)t * p->state_bytes);
         part->seen = pp_state_shifted(&part->state, r->staging.on_device, r->staging.on_host);
-        lay_out_part(arena, r, p, part, at + states_bytes + (size_t)t * p->end);
+        lay_out_part(arena, p, part, at + states_bytes + (size_t)t * p->end);
     }
     r->losses = pp_staging_make(arena, r->backend, r->device, (char *)r->parts[0].losses,
                                 pp_reference_granule_tokens(r->parts[0].stage) * sizeof(double));
-    r->works = PP_ARRAY(arena, struct pp_stage_work, r->tp);
-    r->from = PP_ARRAY(arena, const void *, r->tp);
+    r->turn = pp_turn_make(arena, r->tp, most_exchanges(r));
 }
 
 static enum pp_status share(struct pp_reference *r, struct pp_error *err)

@@ -3,6 +3,7 @@
 
 #include "exec/backend/staging.h"
 #include "exec/reference/reference.h"
+#include "exec/reference/turn.h"
 
 struct pp_alarm;
 /* A device of a tensor-parallel group, with its part of the model. They run in turn. */
@@ -15,8 +16,7 @@ struct pp_reference_part {
     void **kept, **saved; /* [splits] */
     double *losses;       /* on the device: [splits][rows * tokens] */
     void *scratch, *grad_scratch;
-    double *block_scratch;               /* [blocks of all tensors] */
-    struct pp_group_exchange *exchanges; /* of a call */
+    double *block_scratch; /* [blocks of all tensors] */
 };
 struct pp_reference {
     const struct pp_net *net;
@@ -35,9 +35,8 @@ struct pp_reference {
     /* of one granule */
     struct pp_staging losses; /* of the first part */
     int32_t *ids, *targets;
-    int *status;                 /* enum pp_fixed_status */
-    struct pp_stage_work *works; /* [tp] */
-    const void **from;           /* [tp] */
+    int *status; /* enum pp_fixed_status */
+    struct pp_turn turn;
 
     /* of the current update */
     struct pp_adamw_step *adamw; /* shared with the device */

@@ -82,34 +82,12 @@ static struct pp_stage_work work_of(const struct pp_reference *r,
     };
 }
 
-/* Adds up exchange `number` of a call for all devices. */
-static void exchange(const struct pp_kernels *k, void *stream, const struct pp_reference *r,
-                     int number)
-{
-    for (int t = 0; t < r->tp; t++)
-        r->from[t] = r->parts[t].exchanges[number].from;
-    for (int t = 0; t < r->tp; t++)
-        pp_group_exchange_run(k, stream, &r->parts[t].exchanges[number], r->tp, r->from);
-}
-
-/* Runs a call segment by segment, each on all devices in turn. */
 static void run_call(const struct pp_kernels *k, void *stream, struct pp_reference *r,
                      enum pp_stage_call_kind kind, int split)
 {
-    int exchanges = 0;
-
-    for (int t = 0; t < r->tp; t++) {
-        r->works[t] = work_of(r, &r->parts[t], split);
-        exchanges = pp_stage_exchanges(&r->works[t], kind, r->parts[t].exchanges);
-    }
-    for (int segment = 0; segment <= exchanges; segment++) {
-        for (int t = 0; t < r->tp; t++) {
-            r->works[t].segment = segment;
-            pp_stage_calls[kind](k, stream, &r->works[t]);
-        }
-        if (segment < exchanges)
-            exchange(k, stream, r, segment);
-    }
+    for (int t = 0; t < r->tp; t++)
+        r->turn.works[t] = work_of(r, &r->parts[t], split);
+    pp_turn_call(k, stream, &r->turn, kind);
 }
 
 static void run_forward(const struct pp_kernels *k, void *stream, void *argument)

@@ -87,3 +87,18 @@ void pp_stage_read_logits(const struct pp_stage *stage, const void *logits, int 
             to[words.first + i] = pp_number_get(logits, g->element_bytes, first + i);
     }
 }
+
+/* NaN is never larger. */
+int32_t pp_choose_largest(void *closure, int sequence, int position, const double *logits,
+                          int words)
+{
+    int32_t best = 0;
+
+    (void)closure;
+    (void)sequence;
+    (void)position;
+    for (int32_t i = 1; i < words; i++)
+        if (logits[i] > logits[best])
+            best = i;
+    return best;
+}

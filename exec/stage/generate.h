@@ -50,3 +50,11 @@ size_t pp_stage_cache_bytes(const struct pp_stage *stage, int sequences);
 size_t pp_stage_logits_bytes(const struct pp_stage *stage);
 /* Reads the logits of one row in the host's memory: to[vocab]. The numbers are exact. */
 void pp_stage_read_logits(const struct pp_stage *stage, const void *logits, int row, double *to);
+
+/* Chooses the token at `position` of a sequence, by the logits of all words: [words], exactly as
+ * computed, whatever their type. */
+typedef int32_t (*pp_choose_fn)(void *closure, int sequence, int position, const double *logits,
+                                int words);
+/* The word with the largest logit, the first of several. */
+int32_t pp_choose_largest(void *closure, int sequence, int position, const double *logits,
+                          int words);
