@@ -34,7 +34,7 @@ static size_t larger(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-/* Those of the first device, which has most. */
+/* The first device has most. */
 static struct sizes sizes_of(const struct pp_decoder *d)
 {
     const struct pp_decoder_part *p = &d->parts[0];

@@ -1,4 +1,4 @@
-/* Stages that generate: places of their tensors, bytes of cache and logits. */
+/* Stages that generate: what can, the whole model, bytes of cache and logits, a choice. */
 #include "exec/stage/generate.h"
 
 #include "exec/stage/graph.h"
@@ -17,28 +17,6 @@ enum pp_status pp_net_check_context(const struct pp_net *net, int context, struc
                             "expected at most %d",
                             context, net->name, net->seq, net->seq);
     return PP_OK;
-}
-
-/* ---- places ---------------------------------------------------------------------------------- */
-
-/* All but both ends is in scratch. A stage without layers copies its input to its output. */
-void pp_stage_place_forward(struct pp_arena *arena, struct pp_stage *stage)
-{
-    struct pp_stage_graph *g = stage->graph;
-
-    for (int n = 0; n < g->node_count; n++)
-        pp_stage_live_in_f(&g->nodes[n], n);
-    for (int i = 0; i < g->tensor_count; i++)
-        if (g->tensors[i].made[PP_PASS_F] >= 0)
-            g->tensors[i].place[PP_PASS_F].base = PP_SCRATCH;
-    if (!stage->shape.has_embedding)
-        g->input->place[PP_PASS_F].base = PP_IN;
-    if (g->output != NULL)
-        g->output->place[PP_PASS_F].base = PP_OUT;
-    if (g->logits != NULL)
-        g->logits->place[PP_PASS_F].base = PP_LOGITS;
-    pp_stage_hold_parts(stage);
-    stage->scratch_bytes = pp_stage_scratch(arena, g, PP_PASS_F);
 }
 
 /* ---- the whole model ------------------------------------------------------------------------- */

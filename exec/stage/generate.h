@@ -2,8 +2,8 @@
  * each sequence in a call. It has no backward, saves nothing, and has no loss.
  *
  * Such a stage has shape.context > 0, and is called by pp_stage_forward() alone. Its parameters are
- * those of a stage that trains, at the same places. They depend on neither rows nor tokens, so a
- * rank has one stage for prompts and one for tokens, and one vector of weights for both:
+ * those of a stage that trains, at the same places, whatever rows and tokens are. So a rank has one
+ * stage for prompts and one for tokens, and one vector of weights for both:
  *
  *   prompts   rows: sequences of a piece, tokens: those of a prompt, position 0
  *   tokens    rows: sequences of a group, tokens 1, position: those before it in the sequence
@@ -13,7 +13,7 @@
  *   [blocks][cache.sequences][context][2][kv_heads * head_dim] of T, keys and then values
  *
  * where kv_heads are those of this device. work.cache.at is the first sequence of the call, in the
- * first block. A prompt meets its own keys alone, and needs no cache if nobody decodes after it.
+ * first block. A prompt meets its own keys alone, and needs no cache if no token comes after it.
  *
  *   in, out   [rows * tokens][hidden] of T: boundary_bytes. In the stage with the embedding, ids
  *             [rows][tokens] without gaps instead of `in`
@@ -45,8 +45,8 @@ struct pp_stage *pp_stage_whole_generating(struct pp_arena *arena, const struct 
  * pp_stage_sequence_bytes() apart. */
 size_t pp_stage_cache_bytes(const struct pp_stage *stage, int sequences);
 
-/* Bytes of work.logits, 0 without a head: rows of each device of the group, one device after the
- * other, each padded as the head's matrix is. */
+/* Bytes of work.logits, 0 without a head. They have the rows of each device of the group, one
+ * device after the other. A row is padded as the head's matrix is. */
 size_t pp_stage_logits_bytes(const struct pp_stage *stage);
 /* Reads the logits of one row in the host's memory: to[vocab]. The numbers are exact. */
 void pp_stage_read_logits(const struct pp_stage *stage, const void *logits, int row, double *to);

@@ -55,7 +55,7 @@ void pp_stage_choose_packed(const struct pp_stage *stage);
 void pp_stage_place_packed(struct pp_arena *arena, struct pp_stage *stage);
 /* plan.c: places all tensors; sets kept_bytes, saved_bytes, scratch_bytes. */
 void pp_stage_place(struct pp_arena *arena, struct pp_stage *stage);
-/* generate.c: places the tensors of a stage that generates; sets scratch_bytes. */
+/* The same for a stage that generates; sets scratch_bytes. */
 void pp_stage_place_forward(struct pp_arena *arena, struct pp_stage *stage);
 /* gradients.c: finds when F makes and reads the tensors of a node, which is its step `n`. */
 void pp_stage_live_in_f(const struct pp_stage_node *node, int n);

@@ -237,3 +237,25 @@ void pp_stage_place(struct pp_arena *arena, struct pp_stage *stage)
     if (stage->net->is_encoder && g->output != NULL) /* see pp_stage_recompute() */
         stage->scratch_bytes = pp_whole_lines(stage->scratch_bytes) + stage->boundary_bytes;
 }
+
+/* ---- without a backward ---------------------------------------------------------------------- */
+
+/* All but both ends is in scratch. A stage without layers copies its input to its output. */
+void pp_stage_place_forward(struct pp_arena *arena, struct pp_stage *stage)
+{
+    struct pp_stage_graph *g = stage->graph;
+
+    for (int n = 0; n < g->node_count; n++)
+        pp_stage_live_in_f(&g->nodes[n], n);
+    for (int i = 0; i < g->tensor_count; i++)
+        if (g->tensors[i].made[PP_PASS_F] >= 0)
+            g->tensors[i].place[PP_PASS_F].base = PP_SCRATCH;
+    if (!stage->shape.has_embedding)
+        g->input->place[PP_PASS_F].base = PP_IN;
+    if (g->output != NULL)
+        g->output->place[PP_PASS_F].base = PP_OUT;
+    if (g->logits != NULL)
+        g->logits->place[PP_PASS_F].base = PP_LOGITS;
+    pp_stage_hold_parts(stage);
+    stage->scratch_bytes = pp_stage_scratch(arena, g, PP_PASS_F);
+}

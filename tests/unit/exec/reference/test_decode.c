@@ -1,4 +1,4 @@
-/* Decoding on one rank: with a cache against whole prefixes, on small nets of all families; groups,
+/* Decoding on one rank: with a cache against whole prefixes, on small nets of all families. Groups,
  * pieces, devices and backends; what chooses tokens, and where weights come from. */
 #include "exec/reference/decode.h"
 #include "tests/unit/exec/stage/stage_rig.h"
