@@ -6,23 +6,23 @@ static const char SIM_COMMANDS[] =
     "sweep|plot|validate|plan|check|export";
 
 static const char SIM_OPTIONS[] =
-    "allow-different|attention|bucket-size|buckets|by|collective|collective-algorithm|"
+    "allow-different|attention|batch|bucket-size|buckets|by|collective|collective-algorithm|"
     "collectives|compute|constants|cost|dp-overlap|emit|engine|ep-dispatch|ep-overlap|"
     "ep-share|exhaustive|explain|family|first-stage-layers|flops|framework|free|fresh|from|"
-    "head|hold-out|html|jitter|jobs|kind|largest|last-stage-layers|leave-layouts-out|log-x|"
-    "log-y|map|markdown|memory-margin|merge|mixed-machines|mtp|nccl-tests|nic|"
-    "no-alternatives|no-fold|nodes|objective|output|p2p|params|part|"
-    "points|preset|price|ranks|refit|require-fit|row|secondary|seeds|size|skip-steps|step|"
-    "step-barrier|sync-share|template|time-unit|title|to|tolerance|top|topo|tp-overlap|"
-    "update-barrier|usable|where|window|wires|with|worst|x-range|xml|y-range";
+    "groups|head|hold-out|html|jitter|jobs|kind|kv|kv-bits|largest|last-stage-layers|"
+    "leave-layouts-out|log-x|log-y|map|markdown|memory-margin|merge|mixed-machines|mode|mtp|"
+    "nccl-tests|nic|no-alternatives|no-fold|nodes|objective|output|p2p|packed|params|part|"
+    "peers|points|preset|price|prompt|prompt-groups|ranks|refit|require-fit|row|sampling|"
+    "secondary|seeds|size|skip-steps|step|step-barrier|sync-share|template|time-unit|title|"
+    "to|tolerance|top|topo|tp-overlap|update-barrier|usable|weight-bits|where|window|wires|"
+    "with|worst|x-range|xml|y-range";
 
 static const char EXEC_OPTIONS[] =
     "backend|balance-loss|calibrate-ep|calibrate-on|calibrate-tp|check|checkpoint|"
     "checkpoint-every|checkpoint-keep|checkpoint-sync|clip|clock|cores|data|device-memory|"
     "device-mode|exact-grad|host-memory|inject|link|log|lr|lr-warmup|max-shard-size|min-lr|"
     "no-check|nvme|predicted-trace|rendezvous|resume|save|shuffle|tier|timeout|tokenizer|"
-    "tokens|transport|valid-data|valid-every|valid-steps|warmup|weight-decay|"
-    "weight-grad-stream";
+    "transport|valid-data|valid-every|valid-steps|warmup|weight-decay|weight-grad-stream";
 
 /* True for a name of the list, with dashes or underscores. */
 static bool has(const char *list, const char *name)

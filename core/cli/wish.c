@@ -65,23 +65,26 @@ static const char *typed(struct pp_arena *arena, const struct pp_option *option,
     return pp_arena_strdup(arena, text);
 }
 
-/* Sets defaults of the options of a command; -1: of all options. */
-static void bind_usual(const struct pp_cli *cli, int command, char *wish)
+void pp_wish_forget(struct pp_request *request, const struct pp_option *option)
 {
     static const struct pp_option_value NONE = {.count = 0};
+    const struct pp_option_value *usual = option->usual ? option->usual : &NONE;
+    char *wish = (char *)request;
 
+    put_value(option, usual, wish + option->value_at);
+    const struct pp_given given = {
+        .option = option, .text = usual->text, .spelled = option->dashed, .typed = option->dashed};
+    memcpy(wish + option->given_at, &given, sizeof(given));
+}
+
+/* Sets defaults of the options of a command; -1: of all options. */
+static void bind_usual(const struct pp_cli *cli, int command, struct pp_request *request)
+{
     for (int i = 0; i < cli->option_count; i++) {
         const struct pp_option *option = &cli->options[i];
-        const struct pp_option_value *usual = option->usual ? option->usual : &NONE;
 
-        if (!option->value_at || !pp_option_is_in(option, command))
-            continue;
-        put_value(option, usual, wish + option->value_at);
-        const struct pp_given given = {.option = option,
-                                       .text = usual->text,
-                                       .spelled = option->dashed,
-                                       .typed = option->dashed};
-        memcpy(wish + option->given_at, &given, sizeof(given));
+        if (option->value_at && pp_option_is_in(option, command))
+            pp_wish_forget(request, option);
     }
 }
 
@@ -111,8 +114,8 @@ void pp_wish_bind(struct pp_arena *arena, struct pp_request *request)
     const struct pp_parsed *flags = request->flags;
     char *wish = (char *)request;
 
-    bind_usual(flags->cli, -1, wish);
-    bind_usual(flags->cli, flags->command, wish);
+    bind_usual(flags->cli, -1, request);
+    bind_usual(flags->cli, flags->command, request);
     bind(arena, &request->preset, PP_FROM_PRESET, wish);
     bind(arena, flags, PP_FROM_FLAG, wish);
 }

@@ -68,3 +68,5 @@ void pp_wish_table(struct pp_arena *arena, struct pp_option *options, int count)
  * flags, else of the preset. Any other has its default if that is a value (`neutral`, or as --help
  * shows it), else 0, or NULL for a text. */
 void pp_wish_bind(struct pp_arena *arena, struct pp_request *request);
+/* Gives an option of a bound request its default again. */
+void pp_wish_forget(struct pp_request *request, const struct pp_option *option);

@@ -32,6 +32,7 @@ enum {
     /* bits beyond the commands */
     UNIT = PP_SIM_UNIT,
     UNIT_ONE = PP_SIM_UNIT_ONE,
+    TRAINS = PP_SIM_TRAINS,
     OF_PLANNER = PP_SIM_OF_PLANNER,
     BY_SEARCH = PP_SIM_BY_SEARCH,
     BY_SHARDING = PP_SIM_BY_SHARDING,
@@ -116,6 +117,7 @@ static const struct pp_command commands[] = {
 
 #define G_SCHEDULE  "Schedule"
 #define G_LAYOUT    "Layout and batch"
+#define G_GENERATION PP_GROUP_GENERATION
 #define G_MODEL     "Model"
 #define G_CLUSTER   "Cluster"
 #define G_STATE     "State"

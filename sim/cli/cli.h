@@ -9,6 +9,7 @@
 
 #define PP_GROUP_COMM   "Communication"
 #define PP_GROUP_OUTPUT "Output" /* options that change no prediction */
+#define PP_GROUP_GENERATION "Generation" /* options of --mode infer alone */
 enum pp_sim_command {
     PP_CMD_RUN,
     PP_CMD_SCHEDULES,
@@ -44,6 +45,7 @@ enum pp_sim_trait {
     PP_SIM_NEEDS_DEGREES = 1 << 26,  /* needs several degrees above 1 */
     PP_SIM_NEEDS_GROUPS = 1 << 27,   /* needs collectives */
     PP_SIM_NEEDS_TENSORS = 1 << 28,  /* needs tp above 1 */
+    PP_SIM_TRAINS = 1 << 30,         /* has an effect in training alone */
     PP_SIM_NEEDS_MESSAGES = 1 << 29, /* needs messages that are not from a program file */
 };
 

@@ -7,22 +7,26 @@ PP_ROW_TEXT(schedule, "NAME|FILE", G_SCHEDULE, SHAPE | UNIT | BY_SEARCH, .is_com
         "schedules' names the schedules. A file ends in .csv or has a / in its name. '!COMMAND' "
         "prints a program; a comma ends it, unless it is quoted. Words such as {pp}, {vp}, "
         "{micro_batches} and {group} in a command or file name are filled.")
+PP_ROW_CHOICE(mode, "WHAT", "train|infer", G_SCHEDULE, SHAPE | UNIT, .is_common = true,
+    .default_text = "train", .neutral = "train",
+    .help = "train: forwards and backwards of a training step. infer: prompts are read and tokens "
+            "generated, with the schedule generate; see pipesim help infer.")
 PP_ROW_TEXT(preset, "NAME", G_SCHEDULE, RUN | UNIT, .offered = preset_name,
     .help = "A set of defaults, see 'pipesim presets'. Flags win over it.")
 PP_ROW_TEXT(from, "REPORT", G_SCHEDULE, REPORT | EXPORT,
     .help = "Repeat the run of a report that was saved with --json; other flags override its "
             "values. - reads stdin.")
-PP_OPTIONS_MICRO_BATCHES(G_SCHEDULE, SHAPE | UNIT | BY_SEARCH, NULL)
+PP_OPTIONS_MICRO_BATCHES(G_SCHEDULE, SHAPE | UNIT | BY_SEARCH | TRAINS, NULL)
 PP_OPTIONS_SHAPE(G_SCHEDULE, SHAPE | UNIT)
-PP_ROW_INT(steps, "K", 1, BIG, G_SCHEDULE, STEPS | UNIT,
+PP_ROW_INT(steps, "K", 1, BIG, G_SCHEDULE, STEPS | UNIT | TRAINS,
     .default_text = "1; 4 if the schedule needs no barrier and --unit is not given",
     .help = "Training steps to simulate. With several, figures are those of a steady step: they "
             "cover the time from the end of the first step to the end of the last.")
-PP_ROW_CHOICE(step_barrier, "HOW", "on|off", G_SCHEDULE, STEPS | UNIT,
+PP_ROW_CHOICE(step_barrier, "HOW", "on|off", G_SCHEDULE, STEPS | UNIT | TRAINS,
     .default_text = "on; off if the schedule needs no barrier",
     .help = "on: a step starts when all ranks have ended the step before it. off: each rank "
             "starts its next step as soon as it can.")
-PP_ROW_CHOICE(update_barrier, "HOW", "off|on", G_SCHEDULE, SHAPE,
+PP_ROW_CHOICE(update_barrier, "HOW", "off|on", G_SCHEDULE, SHAPE | TRAINS,
     .default_text = "off; on if the run of --cost had it",
     .help = "on: no rank updates its weights before all ranks have all sums of gradients, as "
             "clipping by their norm needs. So do all runs of pipeexec. off: each rank updates as "
@@ -41,7 +45,7 @@ PP_ROW_INT(pp, "D", 1, 65535, G_LAYOUT, SHAPE | UNIT | BY_SEARCH, .is_common = t
         "np", "pipeline-model-parallel-size", "parallelism.pipeline_parallel_degree"),
     .help = "Pipeline ranks: at most 8192 with a model, 65535 with --unit.")
 PP_OPTIONS_DP(G_LAYOUT, SHAPE | UNIT_ONE | BY_SEARCH)
-PP_ROW_INT(cp, "C", 1, BIG, G_LAYOUT, RUN | UNIT_ONE | BY_SEARCH,
+PP_ROW_INT(cp, "C", 1, BIG, G_LAYOUT, RUN | UNIT_ONE | BY_SEARCH | TRAINS,
     .aliases = PP_NAMES("context-parallel-size", "parallelism.context_parallel_degree"),
     .default_text = "1", .help = "Context-parallel degree.")
 PP_ROW_INT(ep, "E", 1, BIG, G_LAYOUT, RUN | UNIT_ONE | BY_SEARCH,
@@ -54,14 +58,16 @@ PP_ROW_INT(etp, "T", 1, BIG, G_LAYOUT, RUN,
     .aliases = PP_NAMES("expert-tensor-parallel-size", "parallelism.expert_tensor_parallel_degree"),
     .default_text = "tp, or less if --ep needs it",
     .help = "Tensor-parallel degree of experts; divides tp.")
-PP_OPTIONS_VP(G_LAYOUT, SHAPE | UNIT | BY_SEARCH)
-PP_OPTIONS_MBS(G_LAYOUT, RUN | UNIT_ONE | BY_SEARCH, NULL)
-PP_OPTIONS_GBS(G_LAYOUT, RUN | BY_SEARCH)
-PP_OPTIONS_SEQ(G_LAYOUT, RUN)
+PP_OPTIONS_VP(G_LAYOUT, SHAPE | UNIT | BY_SEARCH | TRAINS)
+PP_OPTIONS_MBS(G_LAYOUT, RUN | UNIT_ONE | BY_SEARCH | TRAINS, NULL)
+PP_OPTIONS_GBS(G_LAYOUT, RUN | BY_SEARCH | TRAINS)
+PP_OPTIONS_SEQ(G_LAYOUT, RUN | TRAINS)
 PP_ROW_TEXT(map, "ORDER", G_LAYOUT, RUN | NEEDS_DEGREES, .default_text = "tp,cp,dp,pp",
     .neutral = "tp,cp,dp,pp",
     .help = "Which devices are neighbours: degrees from the innermost to the outermost. The first "
             "one fills a node first.")
+
+#include "sim/cli/rows_generation.h"
 
 PP_ROW_TEXT(model, "NAME|FILE", G_MODEL, RUN, .is_common = true, .offered = pp_model_name,
     .default_text = "gpt3-175b",
@@ -71,7 +77,7 @@ PP_ROW_COUNT(params, "X", G_MODEL, RUN,
     .help = "A model known only by its number of parameters: 7.5e9, 70B.")
 PP_OPTIONS_DIMENSIONS(G_MODEL, RUN | CALIBRATE)
 PP_OPTIONS_EXPERTS(G_MODEL, RUN)
-PP_OPTIONS_MTP(G_MODEL, RUN)
+PP_OPTIONS_MTP(G_MODEL, RUN | TRAINS)
 PP_ROW_INT(first_stage_layers, "L", 1, 65535, G_MODEL, RUN,
     .aliases = PP_NAMES("decoder-first-pipeline-num-layers"),
     .help = "Blocks of the first stage; default: as even as possible. --head balanced divides "
@@ -119,15 +125,15 @@ PP_ROW_INT(seeds, "K", 1, 100000, G_WHATIF, REPORT | SWEEP | UNIT,
     .help = "Repeat the run with K seeds of the jitter, from --seed on: the mean, least and "
             "greatest step, and how much longer the strict order takes with the same seeds.")
 
-PP_ROW_INT(zero, "STAGE", 0, 3, G_STATE, SHAPE | BY_SEARCH | BY_SHARDING | NEEDS_REPLICAS,
+PP_ROW_INT(zero, "STAGE", 0, 3, G_STATE, SHAPE | BY_SEARCH | BY_SHARDING | NEEDS_REPLICAS | TRAINS,
     .default_text = "0 if that fits, else 1", .neutral = "0",
     .help = "ZeRO stage. 1 shards the optimizer state over the replicas of a stage. 2 also shards "
             "gradients. 3 also shards parameters, which are gathered before each use.")
-PP_ROW_TEXT(shard, "CLASS=AxB,...", G_STATE, RUN | BY_SHARDING | NEEDS_REPLICAS,
+PP_ROW_TEXT(shard, "CLASS=AxB,...", G_STATE, RUN | BY_SHARDING | NEEDS_REPLICAS | TRAINS,
     .help = "Sharding class by class: p (parameters), g (gradients) and os (optimizer state), "
             "each over A devices in each of B nodes, such as p=1,g=1,os=8x4. A class that is left "
             "out is sharded like the class before it; p is then not sharded.")
-PP_ROW_TEXT(secondary, "AxB", G_STATE, RUN | NEEDS_SHARDS,
+PP_ROW_TEXT(secondary, "AxB", G_STATE, RUN | NEEDS_SHARDS | TRAINS,
     .help = "Keep a second copy of the parameters, sharded over this smaller mesh, for the "
             "gathers of the backward (ZeRO++).")
 PP_ROW_TEXT(gather, "UNIT", G_STATE, RUN | NEEDS_FETCHES, .default_text = "layer",
@@ -154,37 +160,37 @@ PP_ROW_TEXT(offload, "CLASS=TIER,...", G_STATE, SHAPE,
             "and gradients leave through as many. Activations leave the device after their "
             "forward and return before their backward. Optimizer state streams through the "
             "update. See pipesim help tiers.")
-PP_ROW_FLAG(cpu_optimizer, G_STATE, SHAPE,
+PP_ROW_FLAG(cpu_optimizer, G_STATE, SHAPE | TRAINS,
     .help = "The processors of the node update the optimizer state that --offload os= keeps "
             "there. Gradients leave the device, updated parameters return.")
-PP_ROW_CHOICE(sum, "WHERE", "host|device", G_STATE, SHAPE, .default_text = "host",
+PP_ROW_CHOICE(sum, "WHERE", "host|device", G_STATE, SHAPE | TRAINS, .default_text = "host",
     .neutral = "host",
     .help = "Where gradients add up that --offload g= keeps elsewhere. host: its processors add "
             "what comes down. device: what earlier micro-batches have left comes up again before "
             "each backward.")
-PP_ROW_CHOICE(update, "WHEN", "end|jit", G_STATE, SHAPE, .default_text = "end", .neutral = "end",
+PP_ROW_CHOICE(update, "WHEN", "end|jit", G_STATE, SHAPE | TRAINS, .default_text = "end", .neutral = "end",
     .help = "When --cpu-optimizer updates. end: when the step of its rank ends. jit: each stage "
             "once its gradients are on the host, while other stages go backward.")
-PP_ROW_TEXT(update_bucket, "PARAMSxK", G_STATE, RUN, .default_text = "16e6x3; 16e6x1 with axonn",
+PP_ROW_TEXT(update_bucket, "PARAMSxK", G_STATE, RUN | TRAINS, .default_text = "16e6x3; 16e6x1 with axonn",
     .help = "Buckets in which state on another tier streams through an update of the device: their "
             "parameters, and how many have room at once. 3: one comes, one is updated, one goes. "
             "2: a bucket comes after another has gone. 1: nothing overlaps.")
-PP_ROW_CHOICE(offload_unit, "UNIT", "op|layer", G_STATE, RUN, .default_text = "op",
+PP_ROW_CHOICE(offload_unit, "UNIT", "op|layer", G_STATE, RUN | TRAINS, .default_text = "op",
     .neutral = "op",
     .help = "What --offload a= moves at once. op: what a forward has saved, once it has ended. "
             "layer: what a block has saved, while the next one computes. Two blocks then stay.")
-PP_ROW_FLAG(grads_in_params, G_STATE, RUN,
+PP_ROW_FLAG(grads_in_params, G_STATE, RUN | TRAINS,
     .help = "Write 16-bit gradients over their parameters once a unit has gone backward. The "
             "update restores these from their fp32 copy: 14 bytes a parameter. Needs one backward "
             "visit of each unit a step.")
-PP_ROW_CHOICE(act_bits, "BITS", "2|4|8", G_STATE, SHAPE,
+PP_ROW_CHOICE(act_bits, "BITS", "2|4|8", G_STATE, SHAPE | TRAINS,
     .help = "Store saved activations in this many bits until their backward, with a scale and a "
             "minimum for each 128 values.")
 PP_ROW_TEXT(usable, "TIER=SHARE,...", G_STATE, RUN,
     .default_text = "100 %, or what the framework fills",
     .help = "Share of a memory tier that may be filled: device, host or nvme, such as "
             "host=80%,device=90%. What needs more does not fit.")
-PP_ROW_TEXT(recompute, "HOW", G_STATE, SHAPE | UNIT | BY_SEARCH | BY_SHARDING,
+PP_ROW_TEXT(recompute, "HOW", G_STATE, SHAPE | UNIT | BY_SEARCH | BY_SHARDING | TRAINS,
     .aliases = PP_NAMES("recompute-granularity", "recompute-modules"),
     .default_text = "the first level that fits",
     .words_name = "recompute-modules", .words_of = "selective",
@@ -213,20 +219,20 @@ PP_ROW_CHOICE(ep_dispatch, "HOW", "each|once", G_COMM, RUN, .default_text = "eac
 PP_ROW_FRAC(capacity_factor, "X", G_COMM, RUN, .aliases = PP_NAMES("moe-expert-capacity-factor"),
     .kind = "a number above 0, at most 16, such as 1.25", .default_text = "1",
     .help = "Tokens that an expert receives and computes, over its share of evenly spread tokens.")
-PP_OPTIONS_GRAD_SYNC(G_COMM, SHAPE | NEEDS_REPLICAS | NEEDS_OWN_SUMS)
-PP_ROW_CHOICE(dp_overlap, "HOW", "off|on", G_COMM, RUN | NEEDS_REPLICAS | NEEDS_OWN_SUMS,
+PP_OPTIONS_GRAD_SYNC(G_COMM, SHAPE | NEEDS_REPLICAS | NEEDS_OWN_SUMS | TRAINS)
+PP_ROW_CHOICE(dp_overlap, "HOW", "off|on", G_COMM, RUN | NEEDS_REPLICAS | NEEDS_OWN_SUMS | TRAINS,
     .default_text = "that of the framework; plain: off", .neutral = "off",
     .help = "on: gradients are reduced in buckets during each stage's last backward, as by "
             "--grad-sync eager with the framework's --bucket-size. off: they are reduced after "
             "it, in one piece.")
-PP_ROW_INT(buckets, "K", 1, PP_MAX_BUCKETS, G_COMM, SHAPE | NEEDS_REPLICAS | NEEDS_OWN_SUMS,
+PP_ROW_INT(buckets, "K", 1, PP_MAX_BUCKETS, G_COMM, SHAPE | NEEDS_REPLICAS | NEEDS_OWN_SUMS | TRAINS,
     .default_text = "1", .neutral = "1",
     .help = "Cut each stage's gradient reduction into K equal buckets. If the reduction follows "
             "the stage's last backward, each bucket is launched as soon as its part of that "
             "backward is done.")
-PP_ROW_TEXT(bucket_size, "BYTES", G_COMM, RUN | NEEDS_REPLICAS | NEEDS_OWN_SUMS,
+PP_ROW_TEXT(bucket_size, "BYTES", G_COMM, RUN | NEEDS_REPLICAS | NEEDS_OWN_SUMS | TRAINS,
     .help = "Size of a bucket, e.g. 25MB, in place of the number of buckets, which is at most 255.")
-PP_ROW_FRAC(sync_share, "FRAC", G_COMM, RUN | NEEDS_REPLICAS, .default_text = "0", .neutral = "0",
+PP_ROW_FRAC(sync_share, "FRAC", G_COMM, RUN | NEEDS_REPLICAS | TRAINS, .default_text = "0", .neutral = "0",
     .help = "Share of a rank's compute that a running gradient reduction takes, e.g. 10%, in place "
             "of the framework's for --dp-overlap on (engine simgrid).")
 PP_ROW_TEXT(p2p, "HOW", G_COMM, RUN | NEEDS_PEERS, .default_text = "rendezvous",
@@ -238,7 +244,7 @@ PP_ROW_CHOICE(nic, "MODEL", "free|fifo", G_COMM, RUN | NEEDS_PEERS, .default_tex
     .neutral = "free",
     .help = "free: channels do not slow each other down. fifo: one send at a time per rank (an "
             "approximation).")
-PP_ROW_CHOICE(collectives, "HOW", "analytic|flows", G_COMM, RUN | NEEDS_REPLICAS,
+PP_ROW_CHOICE(collectives, "HOW", "analytic|flows", G_COMM, RUN | NEEDS_REPLICAS | TRAINS,
     .default_text = "analytic", .neutral = "analytic",
     .help = "analytic: a gradient sum, scatter or gather is one cost. flows: it is simulated ring "
             "step by ring step.")
@@ -258,7 +264,7 @@ PP_ROW_CHOICE(engine, "NAME", "simgrid|dag|simgrid-lmm", G_ENGINE, RUN | UNIT,
     .help = "simgrid: transfers share the links of the cluster, as in SimGrid's model CM02. dag: "
             "exact longest path without contention. simgrid-lmm: the times of simgrid, found by "
             "SimGrid itself; slow, to check them.")
-PP_ROW_TEXT(cost, "FILE", G_ENGINE, STEPS,
+PP_ROW_TEXT(cost, "FILE", G_ENGINE, STEPS | TRAINS,
     .help = "Measured durations from 'pipesim calibrate', in place of the analytic ones. Model, "
             "--mbs, tokens and precision are those of the measurement unless given. For --engine "
             "dag.")
@@ -276,15 +282,15 @@ PP_ROW_CHOICE(attention, "HOW", "fused|flash1|unfused", G_KERNELS, RUN,
     .default_text = "fused if the device has it",
     .help = "fused: scores stay on the chip (FlashAttention 2 and later). flash1: its slower first "
             "version. unfused: scores are stored, and separate kernels apply softmax and dropout.")
-PP_ROW_CHOICE(sequence_parallel, "HOW", "on|off", G_KERNELS, RUN | NEEDS_TENSORS,
+PP_ROW_CHOICE(sequence_parallel, "HOW", "on|off", G_KERNELS, RUN | NEEDS_TENSORS | TRAINS,
     .default_text = "on", .neutral = "on",
     .help = "on: the devices of a tensor-parallel group share the tokens of norms, dropout and "
             "residuals; reduce-scatters and all-gathers surround them. off: each device computes "
             "all tokens, after an all-reduce.")
-PP_ROW_FRAC(tp_overlap, "FRAC", G_KERNELS, RUN | NEEDS_TENSORS, .default_text = "0", .neutral = "0",
+PP_ROW_FRAC(tp_overlap, "FRAC", G_KERNELS, RUN | NEEDS_TENSORS | TRAINS, .default_text = "0", .neutral = "0",
     .help = "Share of tensor-parallel communication that matrix multiplications hide, e.g. 50%; "
             "at most their own time.")
-PP_ROW_INT(tp_split, "N", 1, 16, G_KERNELS, RUN | NEEDS_TENSORS, .default_text = "1", .neutral = "1",
+PP_ROW_INT(tp_split, "N", 1, 16, G_KERNELS, RUN | NEEDS_TENSORS | TRAINS, .default_text = "1", .neutral = "1",
     .help = "Cut each block's work on a micro-batch into N parts by rows: the exchange of a part "
             "runs during the products of the next, which are smaller (Merak).")
 PP_ROW_CHOICE(cuda_graphs, "HOW", "off|on", G_KERNELS, RUN, .default_text = "off", .neutral = "off",
@@ -458,7 +464,7 @@ PP_ROW_CHOICE(plot_kind, "KIND", "timeline|memory|memory-time|memory-tiers|links
 PP_ROW_TEXT(html, "FILE", G_OUTPUT, REPORT | COMPARE | PLAN | UNIT,
     .help = "Write the report as one self-contained page with a zoomable timeline. - writes the "
             "page to stdout in place of the text report.")
-PP_ROW_TEXT(emit, "FRAMEWORK", G_OUTPUT, REPORT | PLAN, .is_common = true,
+PP_ROW_TEXT(emit, "FRAMEWORK", G_OUTPUT, REPORT | PLAN | TRAINS, .is_common = true,
     .name_of = emit_tool_name,
     .help = "Print the run, or the best choice of a plan, as a configuration of a training "
             "framework, in place of the report. A run with -o FILE prints the report, too.")

@@ -1,6 +1,7 @@
 /* pipesim program and pipesim verify. */
 #include "sim/command/commands.h"
 #include "sim/config/tiers.h"
+#include "sim/resolve/mode.h"
 #include "sim/resolve/resolve.h"
 
 #include "core/printable.h"
@@ -123,15 +124,19 @@ static enum pp_status choose(struct pp_arena *arena, struct pp_config *config, s
 
     if (!pp_resolve_is_open(config))
         return PP_OK;
-    config->is_unit = config->engine_options.eval.is_buffered = true;
+    config->engine_options.eval.is_buffered = true;
     return pp_resolve_choice(arena, config, &prepared, &ignored, err);
 }
 
 static enum pp_status given_shape(const struct pp_wish *wish, const struct pp_schedule *schedule,
-                                  struct pp_shape *shape, struct pp_error *err)
+                                  struct pp_config *config, struct pp_error *err)
 {
+    struct pp_shape *shape = &config->shape;
+
     shape->ranks = wish->pp;
     shape->micro_batches = wish->micro_batches;
+    if (shape->ranks && config->generation.passes)
+        PP_TRY(pp_resolve_groups(wish, config, err));
     if (!shape->ranks || !shape->micro_batches)
         return pp_error_set(err, PP_EINVAL, "--%s is needed",
                             shape->ranks ? "micro-batches" : "pp");
@@ -142,11 +147,12 @@ static enum pp_status order_of(struct pp_arena *arena, const struct pp_wish *wis
                                const struct pp_subject *subject, struct pp_build *build,
                                struct pp_error *err)
 {
-    struct pp_config config = {0};
+    struct pp_config config = {.is_unit = true, .layout = {.dp = 1}};
 
+    PP_TRY(pp_resolve_generation(wish, &config, err));
     PP_TRY(pp_resolve_shape(wish, subject, &config, err));
     if (!subject->file)
-        PP_TRY(given_shape(wish, subject->schedule, &config.shape, err));
+        PP_TRY(given_shape(wish, subject->schedule, &config, err));
     PP_TRY(take_unit(wish, &config, &config.unit, err));
     PP_TRY(choose(arena, &config, err));
     *build = (struct pp_build){.schedule = subject->schedule,
@@ -186,6 +192,7 @@ enum pp_status pp_command_program(struct pp_arena *arena, const struct pp_wish *
     int count;
 
     PP_TRY(pp_wish_open(arena, typed->request.flags, &wish, err));
+    PP_TRY(pp_resolve_mode(&wish, err));
     PP_TRY(pp_subjects_open(arena, &wish, &subjects, &count, err));
     if (count != 1)
         return pp_error_set(err, PP_EINVAL,

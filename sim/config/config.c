@@ -5,6 +5,13 @@
 
 #define ROUNDING 1e-9 /* of step times */
 
+int pp_config_stages(const struct pp_config *config)
+{
+    const int passes = config->generation.passes;
+
+    return pp_shape_stages(&config->shape) / (passes ? passes : 1);
+}
+
 const uint16_t *pp_config_ranks(struct pp_arena *arena, const struct pp_config *config)
 {
     return config->file_program ? config->file_program->rank_of
@@ -34,7 +41,8 @@ struct pp_cost_inputs pp_config_costs(const struct pp_config *config, const uint
     inputs.cluster = &config->cluster;
     inputs.layout = config->layout;
     inputs.map = pp_map_make(config->map, &config->layout);
-    inputs.stages = pp_shape_stages(shape);
+    inputs.stages = pp_config_stages(config);
+    inputs.generation = config->generation.passes ? &config->generation : NULL;
     inputs.pipelines = shape->pipelines;
     inputs.splits = shape->splits;
     inputs.granules = shape->granules;
@@ -44,6 +52,11 @@ struct pp_cost_inputs pp_config_costs(const struct pp_config *config, const uint
     inputs.has_bits_apart = pp_state_is_quantised(&config->state) && config->file_program &&
                             pp_program_has_kind(config->file_program, PP_Q);
     return inputs;
+}
+
+double pp_config_compared(const struct pp_config *c)
+{
+    return c->is_unit ? 1 : (double)c->layout.gbs / (c->generation.passes ? c->layout.dp : 1);
 }
 
 struct pp_outcome pp_outcome_of(const struct pp_result *result)
@@ -56,8 +69,7 @@ struct pp_outcome pp_outcome_of(const struct pp_result *result)
         .is_tight = result->is_tight,
         .is_strained = pp_memory_is_strained(result->memory, result->program->ranks),
         .step_s = step_s,
-        .s_per_sample =
-            result->config.is_unit ? step_s : step_s / (double)result->config.layout.gbs,
+        .s_per_sample = step_s / pp_config_compared(&result->config),
         .exposed_frac = result->metrics.exposed_comm_frac,
         .mfu = result->mfu,
         .tokens_per_s_per_gpu = result->tokens_per_s_per_gpu,

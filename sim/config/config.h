@@ -6,6 +6,7 @@
 #include "core/cluster/layout.h"
 #include "core/cost/analytic/roofline.h"
 #include "core/cost/cost.h"
+#include "core/model/generation.h"
 #include "core/model/model.h"
 #include "schedules/build/build.h"
 #include "schedules/memory/memory.h"
@@ -32,6 +33,7 @@ enum pp_chosen {
     PP_CHOSE_CP = 1 << 15,
     PP_CHOSE_EP = 1 << 16,
     PP_CHOSE_STEPS = 1 << 17,
+    PP_CHOSE_TOKENS = 1 << 18,
     PP_CHOSE_OPTION = 1 << 20, /* << k: option k of the schedule; PP_CHOSE_OPTIONS: any */
     PP_CHOSE_OPTIONS = PP_CHOSE_OPTION * ((1 << PP_SHAPE_OPTIONS) - 1),
 };
@@ -106,6 +108,9 @@ struct pp_config {
     struct pp_shape shape;
     bool is_unit;
     struct pp_unit_costs unit;
+    /* With passes the run generates: chunks of the shape are passes, micro-batches are groups, and
+     * granules are pieces of their prompts. A micro-batch has layout.mbs sequences. */
+    struct pp_generation generation;
     const struct pp_cost_file *cost; /* --cost: measured durations; NULL = none */
     const struct pp_fitted *fitted;  /* --constants, in `cluster` and `costs.framework`; or NULL */
 
@@ -149,6 +154,11 @@ struct pp_config {
     struct pp_config_origin origin;
 };
 
+/* Stages of the model: those of the program, each of which is there once a pass in generation. */
+int pp_config_stages(const struct pp_config *config);
+/* Samples over which the time of a step is compared with that of other layouts; 1 in unit mode. In
+ * generation they are those of one replica, as others do not shorten the wait for a sequence. */
+double pp_config_compared(const struct pp_config *config);
 /* Ranks of all stages, [pipeline * stages + stage]. */
 const uint16_t *pp_config_ranks(struct pp_arena *arena, const struct pp_config *config);
 /* Layout of unit mode: one device a rank, one replica, a sample a micro-batch. */

@@ -8,6 +8,7 @@
 #include "sim/cli/emit_tools.h"
 #include "sim/config/buckets.h"
 #include "sim/config/price.h"
+#include "sim/resolve/mode.h"
 #include "sim/simgrid/engines.h"
 #include "sim/simgrid/platform_file.h"
 
@@ -74,7 +75,11 @@ static enum pp_status resolve_unit(const struct pp_wish *wish, struct pp_config 
     if (wish->recompute && (config->unit.has_r || wish->given.recompute.origin == PP_FROM_FLAG))
         PP_TRY(pp_recompute_read(wish->recompute, NULL, &choice, err));
     take_recompute(&choice, config);
-    return PP_OK;
+    if (config->unit.has_p && !pp_wish_generates(wish))
+        return pp_error_set(err, PP_EINVAL,
+                            "--unit %s: P is the prompt of a group, which only --mode infer reads",
+                            wish->unit);
+    return pp_resolve_generation(wish, config, err);
 }
 
 static enum pp_status resolve_p2p(const struct pp_wish *wish, struct pp_eval_options *plan,
@@ -349,5 +354,5 @@ enum pp_status pp_resolve_fixed(struct pp_arena *arena, const struct pp_wish *wi
     config->layout.seq = wish->seq ? wish->seq : config->model.seq;
     if (!wish->given.seq.count)
         config->origin.chosen |= PP_CHOSE_SEQ;
-    return PP_OK;
+    return pp_resolve_generation(wish, config, err);
 }

@@ -1,4 +1,5 @@
 /* Resolves degrees and batch into a complete, checked layout. */
+#include "sim/resolve/mode.h"
 #include "sim/resolve/resolve.h"
 
 #include <math.h>
@@ -219,7 +220,7 @@ static enum pp_status check_parts(const struct pp_wish *wish, const struct pp_co
 enum pp_status pp_resolve_blocks(struct pp_arena *arena, struct pp_config *config,
                                  struct pp_error *err)
 {
-    const int stages = pp_shape_stages(&config->shape);
+    const int stages = pp_config_stages(config);
     const struct pp_cost_inputs inputs = {.model = &config->model,
                                           .map = pp_map_make(config->map, &config->layout),
                                           .cluster = &config->cluster,
@@ -274,12 +275,14 @@ enum pp_status pp_resolve_layout(struct pp_arena *arena, const struct pp_wish *w
     config->shape.ranks = l->pp;
     PP_TRY(check_degrees(wish, config, err));
     PP_TRY(pp_resolve_experts(wish, config, err));
-    if (degrees->mbs)
+    if (config->generation.passes)
+        PP_TRY(pp_resolve_groups(wish, config, err));
+    else if (degrees->mbs)
         PP_TRY(take_batch(wish, config, degrees, err));
     else
         PP_TRY(resolve_batch(wish, config, 1, err));
     PP_TRY(check_shape(config, l->micro_batches, err));
-    if (!degrees->mbs && config->origin.chosen & PP_CHOSE_MBS &&
+    if (!degrees->mbs && !config->generation.passes && config->origin.chosen & PP_CHOSE_MBS &&
         config->shape.granules > 1) { /* one sample for each granule */
         PP_TRY(resolve_batch(wish, config, config->shape.granules, err));
         PP_TRY(check_shape(config, l->micro_batches, err));
@@ -315,6 +318,13 @@ static enum pp_status unit_shape(const struct pp_wish *wish, struct pp_config *c
 {
     const int given = wish->micro_batches;
 
+    if (config->generation.passes) {
+        config->shape.ranks = wish->pp;
+        if (!wish->given.pp.count)
+            return pp_error_set(err, PP_EINVAL, "--unit needs --pp, and --groups and --tokens");
+        PP_TRY(pp_resolve_groups(wish, config, err));
+        return check_shape(config, config->layout.micro_batches, err);
+    }
     if (!wish->given.pp.count || (!given && !wish->request.preset_row))
         return pp_error_set(err, PP_EINVAL, "--unit needs --pp and --micro-batches");
     config->shape.ranks = wish->pp;

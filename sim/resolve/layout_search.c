@@ -58,14 +58,16 @@ static void bound(struct candidate *c, const struct pp_costs *costs, const uint1
                 if (rank_of[p * stages + s] != r)
                     continue;
                 const double share = (double)shape->micro_batches / shape->pipelines;
-                const struct pp_cost *f = &costs->op[PP_F][s * costs->splits],
-                                     *b = &costs->op[PP_B][s * costs->splits];
-                /* an overlapped pair may hide the exchanges of experts */
-                busy_s += share * pp_units_s(f->ps - f->ep_ps + b->ps - b->ep_ps);
+                for (int k = 0; k < 2; k++) {
+                    const struct pp_cost *row = costs->op[k ? PP_B : PP_F];
+                    const struct pp_cost *op = row ? &row[s * costs->splits] : NULL;
+                    if (op) /* an overlapped pair may hide the exchanges of experts */
+                        busy_s += share * pp_units_s(op->ps - op->ep_ps);
+                }
             }
         worst_s = busy_s > worst_s ? busy_s : worst_s;
     }
-    c->bound_s_per_sample = worst_s / (double)c->config.layout.gbs;
+    c->bound_s_per_sample = worst_s / pp_config_compared(&c->config);
 }
 
 static void consider(struct search *s, const struct pp_config *base,
@@ -105,12 +107,13 @@ static void each_pipeline(struct search *s, const struct pp_config *base, int gp
     const int rest = gpus / (d.tp * d.cp);
     const int pp = base->file_program ? base->file_program->ranks : s->wish->pp;
     const int dp = s->wish->dp;
+    const int chunks = base->generation.passes ? 1 : base->shape.chunks;
     if (gpus % (d.tp * d.cp))
         return;
     for (int ranks = least; ranks <= rest && ranks <= 65535; ranks++) {
         if (rest % ranks || (pp && ranks != pp) || (dp && rest / ranks != dp))
             continue;
-        const int stages = ranks * (base->shape.chunks ? base->shape.chunks : 1);
+        const int stages = ranks * (chunks ? chunks : 1);
         if (!pp && !dp && stages > most_stages(base))
             break;
         d.pp = ranks;
@@ -404,6 +407,17 @@ static void mark_choices(const struct pp_wish *wish, struct pp_config *config)
         config->origin.chosen &= ~(unsigned)(PP_CHOSE_PP | PP_CHOSE_MICRO_BATCHES);
 }
 
+/* Searches the layouts of so many GPUs. Without a choice of pp, training takes several ranks. */
+static void find_layouts(struct search *s, const struct pp_config *config, int gpus)
+{
+    const bool is_given = s->wish->pp || s->wish->dp || config->file_program;
+    const bool may_be_one = is_given || config->generation.passes > 0;
+
+    each_degree(s, config, gpus, may_be_one ? 1 : 2);
+    if (s->count == 0 && !may_be_one) /* no pipeline is possible: run without one */
+        each_degree(s, config, gpus, 1);
+}
+
 enum pp_status pp_resolve_plan(struct pp_arena *arena, const struct pp_wish *wish,
                                struct pp_config *config, struct pp_prepared *prepared,
                                struct pp_error *err)
@@ -417,10 +431,7 @@ enum pp_status pp_resolve_plan(struct pp_arena *arena, const struct pp_wish *wis
                             .trials = PP_NEW(arena, struct pp_trials),
                             .prepared = prepared,
                             .outcome = {.is_refused = true}};
-    const bool is_given = wish->pp || wish->dp || config->file_program;
-    each_degree(&search, config, gpus, is_given ? 1 : 2);
-    if (search.count == 0 && !is_given) /* no pipeline is possible: run without one */
-        each_degree(&search, config, gpus, 1);
+    find_layouts(&search, config, gpus);
     if (search.count == 1 && !(config->origin.chosen & (PP_CHOSE_ZERO | PP_CHOSE_RECOMPUTE)) &&
         !pp_resolve_is_open(config) && pp_auto_share_last(&config->wanted) == 0 &&
         config->wanted.cached >= 0)

@@ -5,6 +5,7 @@
 #include "schedules/registry.h"
 #include "sim/cli/cli.h"
 #include "sim/config/inputs.h"
+#include "sim/resolve/mode.h"
 
 #include <string.h>
 
@@ -253,6 +254,7 @@ enum pp_status pp_resolve(struct pp_arena *arena, const struct pp_wish *typed,
     *wish = *typed;
     *config = (struct pp_config){0};
     prepared = prepared ? prepared : &own;
+    PP_TRY(pp_resolve_mode(wish, err));
     PP_TRY(pp_resolve_cost(arena, wish, config, err));
     pp_inputs_take(arena, wish, config);
     PP_TRY(pp_resolve_fixed(arena, wish, config, err));

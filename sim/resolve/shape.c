@@ -1,4 +1,5 @@
 /* Schedule options of a run, and its number of steps. */
+#include "sim/resolve/mode.h"
 #include "sim/resolve/resolve.h"
 
 /* Takes one step between two barriers, unless the schedule needs no barrier and times are real.
@@ -68,11 +69,13 @@ enum pp_status pp_resolve_shape(const struct pp_wish *wish, const struct pp_subj
     config->file_program = subject->file;
     config->schedule_name = subject->name;
     config->origin.trials = NULL;
+    PP_TRY(pp_resolve_subject_mode(wish, subject, err));
     PP_TRY(check_stages(wish, subject->file, err));
     PP_TRY(check_barrier(wish, subject->schedule, err));
     PP_TRY(pp_select_shape(&wish->request, subject, &selection, err));
     config->shape = selection.shape;
     config->order = selection.order;
     config->origin.chosen |= chosen_bits(selection.chosen);
+    PP_TRY(pp_resolve_passes(wish, config, err));
     return take_steps(wish, subject->schedule, config, err);
 }

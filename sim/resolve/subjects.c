@@ -1,4 +1,5 @@
 /* Parses --schedule: a name, a comma list, "all", or a program file. */
+#include "sim/resolve/mode.h"
 #include "sim/resolve/resolve.h"
 
 #include "schedules/registry.h"
@@ -36,10 +37,19 @@ static enum pp_status no_schedule(struct pp_arena *arena, const struct pp_wish *
                            pp_command_lines(arena, pp_command_words(arena, command), 80, 7));
 }
 
+/* Returns the schedule as typed. Generation has a default, also over that of a preset. */
+static const char *text_of(const struct pp_wish *wish)
+{
+    const bool is_typed = wish->given.schedule.origin == PP_FROM_FLAG;
+
+    return pp_wish_generates(wish) && !is_typed ? pp_generators[0]->name : wish->schedule;
+}
+
 enum pp_status pp_subjects_open(struct pp_arena *arena, const struct pp_wish *wish,
                                 struct pp_subject **subjects, int *count, struct pp_error *err)
 {
-    const char *text = wish->schedule;
+    const char *text = text_of(wish);
+    const struct pp_schedule *const *all = pp_wish_generates(wish) ? pp_generators : pp_schedules;
     int capacity = 0;
 
     *subjects = NULL;
@@ -47,9 +57,9 @@ enum pp_status pp_subjects_open(struct pp_arena *arena, const struct pp_wish *wi
     if (!text)
         return no_schedule(arena, wish, err);
     if (!strcmp(text, "all")) {
-        for (int i = 0; pp_schedules[i]; i++)
+        for (int i = 0; all[i]; i++)
             *PP_PUSH(arena, *subjects, *count, capacity) = (struct pp_subject){
-                .schedule = pp_schedules[i], .name = pp_schedules[i]->name, .is_listed = true};
+                .schedule = all[i], .name = all[i]->name, .is_listed = all[1] != NULL};
         return PP_OK;
     }
     char *names = pp_arena_strdup(arena, text);

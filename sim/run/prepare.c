@@ -37,6 +37,8 @@ enum pp_status pp_simulate_costs(struct pp_arena *arena, const struct pp_config 
     if (config->is_unit) {
         *costs = pp_costs_unit(arena, &config->unit, shape->ranks, pp_shape_stages(shape),
                                shape->splits, shape->granules);
+        if (config->generation.passes)
+            pp_costs_unit_prompts(&config->unit, pp_config_stages(config), *costs);
         pp_costs_unit_share(shares_of(arena, config, (*costs)->stages), *costs);
         return PP_OK;
     }
@@ -59,11 +61,14 @@ static void keep_inputs(struct pp_arena *arena, struct pp_result *result)
 {
     struct pp_model *model = PP_NEW(arena, struct pp_model);
     struct pp_cluster *cluster = PP_NEW(arena, struct pp_cluster);
+    struct pp_generation *generation = PP_NEW(arena, struct pp_generation);
 
     *model = result->config.model;
     *cluster = result->config.cluster;
     result->cost_inputs.model = model;
     result->cost_inputs.cluster = cluster;
+    *generation = result->config.generation;
+    result->cost_inputs.generation = generation->passes ? generation : NULL;
 }
 
 /* Is true for the same configuration. Padding may differ: then the inputs are made again. */

@@ -1,0 +1,117 @@
+/* Modes of a run, training and generation: options and schedules that only one of them has. */
+#include "sim/resolve/mode.h"
+
+#include "schedules/registry.h"
+#include "sim/cli/cli.h"
+
+#include <string.h>
+
+/* What generation has in place of options of training, and why it needs no others. */
+static const struct {
+    const char *option, *instead;
+} INSTEAD[] = {
+    {"micro-batches", "nearest: --groups"},
+    {"mbs", "--batch counts the sequences of a replica, which --groups divides"},
+    {"gbs", "nearest: --batch, the sequences of a replica"},
+    {"seq", "nearest: --prompt and --tokens"},
+    {"steps", "nearest: --tokens"},
+    {"vp", "each rank holds one stage, and --tokens counts the passes through it"},
+    {"cp", "a cache of keys and values is not cut by tokens; nearest: --tp"},
+    {"zero", "there is no optimizer state; nearest: --tp, --pp or --offload p=host"},
+    {"shard", "there is no optimizer state; nearest: --tp, --pp or --offload p=host"},
+    {"recompute", "forwards alone save nothing"},
+    {"collectives", "there are no sums of gradients"},
+    {"sequence-parallel", "it is off here: a pass has two all-reduces a block"},
+    {"cost", "durations of training do not tell those of passes with a cache"},
+    {"emit", "frameworks of training do not generate"},
+};
+
+static const char *instead_of(const struct pp_option *option)
+{
+    for (size_t i = 0; i < PP_COUNT(INSTEAD); i++)
+        if (!strcmp(option->name, INSTEAD[i].option))
+            return INSTEAD[i].instead;
+    return "there is no backward and no update; leave it out";
+}
+
+/* Is true for a value that training and generation have in common. */
+static bool is_common(const struct pp_option *option, const struct pp_option_value *value)
+{
+    return (option->neutral && value->text && !strcmp(value->text, option->neutral)) ||
+           (option->commands & PP_SIM_UNIT_ONE && value->integer == 1) ||
+           (!strcmp(option->name, "vp") && value->integer == 1);
+}
+
+static enum pp_status check_option(const struct pp_wish *wish, int i, struct pp_error *err)
+{
+    const struct pp_option *option = &pp_sim_cli.options[i];
+    const struct pp_option_value *value = &wish->request.flags->values[i];
+    const bool generates = pp_wish_generates(wish);
+    char typed[PP_REQUEST_TYPED_BYTES];
+
+    if (!value->count)
+        return PP_OK;
+    if (generates && option->commands & PP_SIM_TRAINS && !is_common(option, value))
+        return pp_error_set(err, PP_EINVAL, "%s is of training, not of --mode infer: %s",
+                            pp_request_typed(&wish->request, option->name, typed),
+                            instead_of(option));
+    if (!generates && !strcmp(option->group, PP_GROUP_GENERATION))
+        return pp_error_set(err, PP_EINVAL, "%s has no effect without --mode infer",
+                            pp_request_typed(&wish->request, option->name, typed));
+    return PP_OK;
+}
+
+enum pp_status pp_resolve_mode(struct pp_wish *wish, struct pp_error *err)
+{
+    for (int i = 0; i < pp_sim_cli.option_count; i++)
+        PP_TRY(check_option(wish, i, err));
+    for (int i = 0; i < pp_sim_cli.option_count && pp_wish_generates(wish); i++) {
+        const struct pp_option *option = &pp_sim_cli.options[i];
+        const struct pp_given *given =
+            (const struct pp_given *)(const void *)((const char *)wish + option->given_at);
+        if (option->commands & PP_SIM_TRAINS && given->origin == PP_FROM_PRESET)
+            pp_wish_forget(&wish->request, option);
+    }
+    return PP_OK;
+}
+
+/* Names the schedules that generate. */
+static enum pp_status add_generators(struct pp_error *err)
+{
+    for (int i = 0; pp_generators[i]; i++)
+        pp_error_append(err, "%s%s", i ? ", " : "", pp_generators[i]->name);
+    return err->status;
+}
+
+static enum pp_status check_file(const struct pp_program *file, bool generates,
+                                 struct pp_error *err)
+{
+    if (generates == (file->passes > 0))
+        return PP_OK;
+    return generates ? pp_error_set(err, PP_EINVAL,
+                                    "%s states no passes, so it does not generate with --mode "
+                                    "infer; its head needs a line such as '# passes: 4'",
+                                    file->name)
+                     : pp_error_set(err, PP_EINVAL,
+                                    "%s has %d passes, which generate tokens; give --mode infer",
+                                    file->name, file->passes);
+}
+
+enum pp_status pp_resolve_subject_mode(const struct pp_wish *wish, const struct pp_subject *subject,
+                                       struct pp_error *err)
+{
+    const struct pp_schedule *s = subject->schedule;
+    const bool generates = pp_wish_generates(wish);
+
+    if (subject->file)
+        return check_file(subject->file, generates, err);
+    if (s->is_forward_only == generates)
+        return PP_OK;
+    if (!generates)
+        return pp_error_set(err, PP_EINVAL,
+                            "--schedule %s generates tokens and does not train; give --mode infer",
+                            subject->name);
+    pp_error_set(err, PP_EINVAL, "--schedule %s trains; --mode infer has the schedule ",
+                 subject->name);
+    return add_generators(err);
+}

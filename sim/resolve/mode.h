@@ -1,0 +1,30 @@
+/* sim/resolve/mode.h — modes of a run, training and generation (--mode). */
+#pragma once
+
+#include "schedules/select/select.h"
+#include "sim/cli/wish.h"
+#include "sim/config/config.h"
+
+/* Is true with --mode infer. */
+static inline bool pp_wish_generates(const struct pp_wish *wish)
+{
+    return wish->mode == 1;
+}
+/* Refuses options of the other mode. Those of training from a preset lose their effect. */
+enum pp_status pp_resolve_mode(struct pp_wish *wish, struct pp_error *err);
+/* Refuses schedules and program files of the other mode. */
+enum pp_status pp_resolve_subject_mode(const struct pp_wish *wish, const struct pp_subject *subject,
+                                       struct pp_error *err);
+
+/* ---- generation.c: what the passes of a run read and write ----------------------------------- */
+
+/* Fills config->generation, but for groups; after the model. Leaves it without passes in training.
+ */
+enum pp_status pp_resolve_generation(const struct pp_wish *wish, struct pp_config *config,
+                                     struct pp_error *err);
+/* Takes the passes, or those of a program file, into config->shape. */
+enum pp_status pp_resolve_passes(const struct pp_wish *wish, struct pp_config *config,
+                                 struct pp_error *err);
+/* Divides the batch into groups and pieces, once the ranks are known. */
+enum pp_status pp_resolve_groups(const struct pp_wish *wish, struct pp_config *config,
+                                 struct pp_error *err);
