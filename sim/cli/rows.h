@@ -7,7 +7,7 @@ PP_ROW_TEXT(schedule, "NAME|FILE", G_SCHEDULE, SHAPE | UNIT | BY_SEARCH, .is_com
         "schedules' names the schedules. A file ends in .csv or has a / in its name. '!COMMAND' "
         "prints a program; a comma ends it, unless it is quoted. Words such as {pp}, {vp}, "
         "{micro_batches} and {group} in a command or file name are filled.")
-PP_ROW_CHOICE(mode, "WHAT", "train|infer", G_SCHEDULE, SHAPE | UNIT, .is_common = true,
+PP_ROW_CHOICE(mode, "WHAT", "train|infer", G_SCHEDULE, SHAPE | UNIT,
     .default_text = "train", .neutral = "train",
     .help = "train: forwards and backwards of a training step. infer: prompts are read and tokens "
             "generated, with the schedule generate; see pipesim help infer.")

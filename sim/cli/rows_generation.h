@@ -1,6 +1,6 @@
 /* sim/cli/rows_generation.h — options of --mode infer; a part of rows.h. */
 /* clang-format off */
-PP_ROW_INT(batch, "B", 1, BIG, G_GENERATION, RUN | BY_SEARCH, .is_common = true,
+PP_ROW_INT(batch, "B", 1, BIG, G_GENERATION, RUN | BY_SEARCH,
     .default_text = "one sequence for each of the --prompt-groups",
     .help = "Sequences that a replica serves together. The groups share them.")
 PP_ROW_INT(groups, "N", 1, BIG, G_GENERATION, SHAPE | UNIT | BY_SEARCH,
@@ -13,7 +13,7 @@ PP_ROW_INT(prompt_groups, "N", 1, BIG, G_GENERATION, SHAPE | UNIT,
             "Pieces fill a pipeline sooner.")
 PP_ROW_INT(prompt, "TOKENS", 1, 1 << 24, G_GENERATION, RUN, .default_text = "128",
     .help = "Tokens of each prompt.")
-PP_ROW_INT(tokens, "T", 1, BIG, G_GENERATION, SHAPE | UNIT, .is_common = true,
+PP_ROW_INT(tokens, "T", 1, BIG, G_GENERATION, SHAPE | UNIT,
     .default_text = "128, 1 for an encoder",
     .help = "Tokens generated for each sequence, one a pass. The pass over the prompt makes the "
             "first. 1: prompts are scored or encoded.")
