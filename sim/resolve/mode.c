@@ -52,7 +52,7 @@ static enum pp_status check_option(const struct pp_wish *wish, int i, struct pp_
     if (!value->count)
         return PP_OK;
     if (generates && option->commands & PP_SIM_TRAINS && !is_common(option, value))
-        return pp_error_set(err, PP_EINVAL, "%s is of training, not of --mode infer: %s",
+        return pp_error_set(err, PP_EINVAL, "%s is of training, not of --mode infer; %s",
                             pp_request_typed(&wish->request, option->name, typed),
                             instead_of(option));
     if (!generates && !strcmp(option->group, PP_GROUP_GENERATION))
