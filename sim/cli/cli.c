@@ -115,25 +115,25 @@ static const struct pp_command commands[] = {
          0, 1},
 };
 
-#define G_SCHEDULE  "Schedule"
-#define G_LAYOUT    "Layout and batch"
+#define G_SCHEDULE   "Schedule"
+#define G_LAYOUT     "Layout and batch"
 #define G_GENERATION PP_GROUP_GENERATION
-#define G_MODEL     "Model"
-#define G_CLUSTER   "Cluster"
-#define G_STATE     "State"
-#define G_COMM      PP_GROUP_COMM
-#define G_WHATIF    "What if"
-#define G_KERNELS   "Kernels"
-#define G_ENGINE    "Engine and costs"
-#define G_COMPARE   "Comparison"
-#define G_CALIBRATE "Calibration"
-#define G_CHECK     "Check"
-#define G_EXPORT    "Export"
-#define G_PLAN      "Plan"
-#define G_SWEEP     "Sweep"
-#define G_PLOT      "Plot"
-#define G_VALIDATE  "Validation"
-#define G_OUTPUT    PP_GROUP_OUTPUT
+#define G_MODEL      "Model"
+#define G_CLUSTER    "Cluster"
+#define G_STATE      "State"
+#define G_COMM       PP_GROUP_COMM
+#define G_WHATIF     "What if"
+#define G_KERNELS    "Kernels"
+#define G_ENGINE     "Engine and costs"
+#define G_COMPARE    "Comparison"
+#define G_CALIBRATE  "Calibration"
+#define G_CHECK      "Check"
+#define G_EXPORT     "Export"
+#define G_PLAN       "Plan"
+#define G_SWEEP      "Sweep"
+#define G_PLOT       "Plot"
+#define G_VALIDATE   "Validation"
+#define G_OUTPUT     PP_GROUP_OUTPUT
 
 #define CHOICE(name, summary, sources, function)  "|" name
 #define SUMMARY(name, summary, sources, function) " " name ": " summary "."

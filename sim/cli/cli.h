@@ -7,8 +7,8 @@
  * (docs/accuracy.md, "Peak memory"; tests/accuracy.sh compares the two). */
 #define PP_MEMORY_MARGIN "3%"
 
-#define PP_GROUP_COMM   "Communication"
-#define PP_GROUP_OUTPUT "Output" /* options that change no prediction */
+#define PP_GROUP_COMM       "Communication"
+#define PP_GROUP_OUTPUT     "Output"     /* options that change no prediction */
 #define PP_GROUP_GENERATION "Generation" /* options of --mode infer alone */
 enum pp_sim_command {
     PP_CMD_RUN,
