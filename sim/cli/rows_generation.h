@@ -5,7 +5,7 @@ PP_ROW_INT(batch, "B", 1, BIG, G_GENERATION, RUN | BY_SEARCH,
     .help = "Sequences that a replica serves together. The groups share them.")
 PP_ROW_INT(groups, "N", 1, BIG, G_GENERATION, SHAPE | UNIT | BY_SEARCH,
     .default_text = "as many as pipeline ranks, at most the batch",
-    .help = "Groups of sequences, which pass through the pipeline one behind the other. They "
+    .help = "Groups of sequences, which pass through the pipeline one after the other. They "
             "divide the batch.")
 PP_ROW_INT(prompt_groups, "N", 1, BIG, G_GENERATION, SHAPE | UNIT,
     .default_text = "--groups",

@@ -1,4 +1,4 @@
-/* What the passes of a run read and write: prompts, tokens, groups and the cache. */
+/* A run that generates: its prompts, tokens, groups and cache. */
 #include "core/units.h"
 #include "sim/resolve/mode.h"
 #include "sim/resolve/resolve.h"

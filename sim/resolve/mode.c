@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* What generation has in place of options of training, and why it needs no others. */
+/* Options that generation has in place of those of training, or why it needs none. */
 static const struct {
     const char *option, *instead;
 } INSTEAD[] = {
