@@ -48,7 +48,7 @@ static size_t append(char *text, size_t used, const char *piece)
 
 const char *pp_text_split(const struct pp_config *config, char text[PP_TEXT_BYTES])
 {
-    const int stages = pp_shape_stages(&config->shape);
+    const int stages = pp_config_stages(config);
     const int *blocks = config->blocks_per_stage;
     bool is_even = true;
 

@@ -129,7 +129,8 @@ static enum pp_status build_of(struct pp_arena *arena, enum pp_made made, double
     build->state = c->state;
     build->has_update = true;
     build->has_tied = result->costs->tied != NULL;
-    build->buckets = pp_buckets_of(arena, c, result->costs);
+    if (result->costs->op[PP_AR])
+        build->buckets = pp_buckets_of(arena, c, result->costs);
     return PP_OK;
 }
 
@@ -161,7 +162,7 @@ static enum pp_status prepare(struct pp_arena *arena, enum pp_made made,
     PP_TRY(pp_build_known(arena, prepared->programs, &build, &result->program, err));
     if (!result->program)
         return PP_OK;
-    if (!result->config.is_unit)
+    if (!result->config.is_unit && result->costs->op[PP_U])
         pp_overlap_settle(result->program, result->costs);
     result->compute_ps =
         pp_follow_durations(arena, &result->config, &follow, result->costs, result->program);
