@@ -58,63 +58,86 @@ static void forward(struct pp_call *c, const struct pp_stage_node *n)
 
 /* ---- a stage that generates ------------------------------------------------------------------ */
 
+static size_t position_bytes(const struct pp_stage *stage)
+{
+    return 2 * (size_t)(stage->net->kv_heads * stage->net->head_dim) * stage->graph->element_bytes;
+}
+
 size_t pp_stage_sequence_bytes(const struct pp_stage *stage)
 {
-    const struct pp_net *net = stage->net;
-
-    return (size_t)stage->shape.context * 2 * (size_t)(net->kv_heads * net->head_dim) *
-           stage->graph->element_bytes;
+    return (size_t)stage->cache_positions * position_bytes(stage);
 }
 
-/* Returns the place of the sequences of this call in the cache of a block; NULL = there is none. */
-static void *cache_of(const struct pp_call *c, const struct pp_stage_node *n)
-{
-    const struct pp_stage_cache *cache = &c->w->cache;
-    const size_t before = (size_t)n->block * (size_t)cache->sequences;
-
-    return cache->at ? (char *)cache->at + before * pp_stage_sequence_bytes(c->stage) : NULL;
-}
-
-static void append(struct pp_call *c, const struct pp_stage_node *n, void *cache)
+/* Puts tokens of some sequences into the cache, from place `slot` of this block on. */
+struct run {
+    int sequence, sequences; /* of the call */
+    int token, tokens, slot;
+};
+static void append_run(struct pp_call *c, const struct pp_stage_node *n, char *cache, struct run r)
 {
     const struct pp_stage_shape *shape = &c->stage->shape;
+    const size_t row = (size_t)n->x->width * c->g->element_bytes,
+                 at = (size_t)r.sequence * (size_t)shape->tokens + (size_t)r.token;
 
-    c->k->cache_append(c->stream, &(struct pp_cache_append){.batch = shape->rows,
-                                                            .tokens = shape->tokens,
-                                                            .heads = c->net->heads,
-                                                            .kv_heads = c->net->kv_heads,
-                                                            .head_dim = c->net->head_dim,
-                                                            .first = c->w->position,
-                                                            .stride = shape->context,
-                                                            .qkv = pp_call_at(c, n->x),
-                                                            .cache = cache});
+    if (r.tokens > 0)
+        c->k->cache_append(c->stream, &(struct pp_cache_append){
+                                          .batch = r.sequences,
+                                          .tokens = r.tokens,
+                                          .heads = c->net->heads,
+                                          .kv_heads = c->net->kv_heads,
+                                          .head_dim = c->net->head_dim,
+                                          .first = r.slot,
+                                          .stride = c->stage->cache_positions,
+                                          .qkv = (const char *)pp_call_at(c, n->x) + at * row,
+                                          .cache = cache + (size_t)r.sequence *
+                                                               pp_stage_sequence_bytes(c->stage)});
 }
 
+/* Position p is in place p % slots, so of more tokens the last ones stay. */
+static void append(struct pp_call *c, const struct pp_stage_node *n, char *cache)
+{
+    const int rows = c->stage->shape.rows, tokens = c->stage->shape.tokens, slots = n->slots,
+              begins = tokens % slots;
+
+    if (tokens <= slots) {
+        append_run(c, n, cache, (struct run){0, rows, 0, tokens, c->w->position % slots});
+        return;
+    }
+    for (int s = 0; s < rows; s++) {
+        append_run(c, n, cache, (struct run){s, 1, tokens - slots, slots - begins, begins});
+        append_run(c, n, cache, (struct run){s, 1, tokens - begins, begins, 0});
+    }
+}
+
+/* All places in use are met: the last positions, in any order. */
 static void attend_cache(struct pp_call *c, const struct pp_stage_node *n, const void *cache)
 {
-    c->k->attention_cached(c->stream,
-                           &(struct pp_attention_cached){.batch = c->stage->shape.rows,
-                                                         .heads = c->net->heads,
-                                                         .kv_heads = c->net->kv_heads,
-                                                         .head_dim = c->net->head_dim,
-                                                         .context = c->w->position + 1,
-                                                         .stride = c->stage->shape.context,
-                                                         .window = n->window,
-                                                         .qkv = pp_call_at(c, n->x),
-                                                         .cache = cache,
-                                                         .out = pp_call_at(c, n->y),
-                                                         .scratch = pp_call_at(c, n->scratch)});
+    const int before = c->w->position + 1;
+
+    c->k->attention_cached(
+        c->stream, &(struct pp_attention_cached){.batch = c->stage->shape.rows,
+                                                 .heads = c->net->heads,
+                                                 .kv_heads = c->net->kv_heads,
+                                                 .head_dim = c->net->head_dim,
+                                                 .context = before < n->slots ? before : n->slots,
+                                                 .stride = c->stage->cache_positions,
+                                                 .qkv = pp_call_at(c, n->x),
+                                                 .cache = cache,
+                                                 .out = pp_call_at(c, n->y),
+                                                 .scratch = pp_call_at(c, n->scratch)});
 }
 
 /* Prompts meet the keys at hand. */
 static void forward_cached(struct pp_call *c, const struct pp_stage_node *n)
 {
-    void *cache = cache_of(c, n);
+    char *cache = c->w->cache.at;
 
     assert(c->w->position == 0 || (cache != NULL && c->stage->shape.tokens == 1));
     rotate(c, n, pp_call_at(c, n->x), false);
-    if (cache != NULL)
+    if (cache != NULL) {
+        cache += (size_t)n->first_slot * position_bytes(c->stage);
         append(c, n, cache);
+    }
     if (c->w->position > 0) {
         attend_cache(c, n, cache);
         return;

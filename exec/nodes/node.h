@@ -172,7 +172,7 @@ struct pp_stage_node {
     const struct pp_param *weight, *bias;
     const struct pp_param *types;       /* EMBED: table of token types; NULL = none */
     int window;                         /* ATTEND: keys that a query meets at most; 0 = all */
-    int block;                          /* ATTEND_CACHED: of the stage, from 0 */
+    int first_slot, slots;              /* ATTEND_CACHED: its places in the cache of a sequence */
     const struct pp_param *bias_before; /* NORM: whose gradient it makes */
     bool is_bias_summed;                /* LINEAR: by a norm */
     bool is_whole; /* LINEAR: each device has the whole matrix, and parts of the gradient of x */

@@ -85,6 +85,7 @@ struct pp_stage {
     size_t balance_at;            /* where they do */
     size_t edge_offset;           /* in kept */
     size_t scratch_bytes;         /* most of any call */
+    int cache_positions;          /* of a sequence, in all blocks; 0 = the stage trains */
     size_t grad_scratch_bytes;    /* for exact gradients: most of any kernel call */
     struct pp_stage_graph *graph; /* private to exec/nodes and exec/stage */
 };
@@ -171,12 +172,12 @@ struct pp_probe {
     double s[3][PP_PARTS];
 };
 
-/* Keys and values of a call's sequences in the blocks of a stage that generates. */
+/* Keys and values of the sequences of a call, in the blocks of a stage that generates. */
 struct pp_stage_cache {
-    void *at;      /* of its first sequence in the first block; NULL = they are not wanted */
-    int sequences; /* of the whole cache: those of the next block follow so many later */
+    void *at;      /* of its first sequence; NULL = they are not wanted */
+    int sequences; /* not used */
 };
-/* Returns the bytes of one sequence in one block. */
+/* Returns the bytes of one sequence. */
 size_t pp_stage_sequence_bytes(const struct pp_stage *stage);
 
 /* Arguments of a call; pointers that it does not use may be NULL. */

@@ -43,10 +43,15 @@ static struct pp_tensor *attend(struct pp_builder *b, struct pp_tensor *qkv)
     struct pp_stage_node *n = pp_build_node(b, is_cached ? &pp_node_attend_cached : &pp_node_attend,
                                             qkv, net->heads * net->head_dim);
 
-    n->block = b->layer - FIRST_BLOCK_LAYER - b->stage->shape.first_block;
     n->stats = pp_stage_tensor_of_g(b->g, (int64_t)b->g->tokens * net->heads);
     n->scratch = pp_build_tensor(b->g, 0, attention_scratch_bytes(b));
     n->window = pp_net_window(net, b->layer - FIRST_BLOCK_LAYER);
+    if (is_cached) {
+        const int context = b->stage->shape.context;
+        n->first_slot = b->stage->cache_positions;
+        n->slots = n->window > 0 && n->window < context ? n->window : context;
+        b->stage->cache_positions += n->slots;
+    }
     return n->y;
 }
 

@@ -44,7 +44,7 @@ struct pp_stage *pp_stage_whole_generating(struct pp_arena *arena, const struct 
 
 size_t pp_stage_cache_bytes(const struct pp_stage *stage, int sequences)
 {
-    return (size_t)stage->shape.blocks * (size_t)sequences * pp_stage_sequence_bytes(stage);
+    return (size_t)sequences * pp_stage_sequence_bytes(stage);
 }
 
 size_t pp_stage_logits_bytes(const struct pp_stage *stage)

@@ -10,10 +10,12 @@
  *
  * Both put keys and values of their tokens into the cache:
  *
- *   [blocks][cache.sequences][context][2][kv_heads * head_dim] of T, keys and then values
+ *   [sequences][blocks][positions][2][kv_heads * head_dim] of T, keys and then values
  *
- * where kv_heads are those of this device. work.cache.at is the first sequence of the call, in the
- * first block. A prompt meets its own keys alone, and needs no cache if no token comes after it.
+ * where kv_heads are those of this device. A block has shape.context positions. With a window it
+ * has no more than that: position p takes the place of p - window. work.cache.at is the first
+ * sequence of the call. A prompt meets its own keys alone, and needs no cache if no token comes
+ * after it.
  *
  *   in, out   [rows * tokens][hidden] of T: boundary_bytes. In the stage with the embedding, ids
  *             [rows][tokens] without gaps instead of `in`
@@ -41,8 +43,7 @@ struct pp_stage *pp_stage_whole_generating(struct pp_arena *arena, const struct 
                                            struct pp_stage_share share,
                                            const struct pp_kernels *kernels);
 
-/* Bytes of the cache of so many sequences in all blocks of the stage. Sequences of a block are
- * pp_stage_sequence_bytes() apart. */
+/* Bytes of the cache of so many sequences, which are pp_stage_sequence_bytes() apart. */
 size_t pp_stage_cache_bytes(const struct pp_stage *stage, int sequences);
 
 /* Bytes of work.logits, 0 without a head. They have the rows of each device of the group, one

@@ -28,15 +28,15 @@ static double distance(const struct gen *a, const struct gen *b)
 
 /* ---- against recomputation ------------------------------------------------------------------- */
 
-static double cached_error(const struct pp_kernels *k, const struct pp_net *net)
+static double cached_error(const struct pp_kernels *k, const struct pp_net *net, int prompt)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const int32_t *ids = sample(arena, net);
-    struct gen *g = gen_create(arena, k, net, 1, whole, 1, ROWS, 1, PROMPT, ids);
+    struct gen *g = gen_create(arena, k, net, 1, whole, 1, ROWS, 1, prompt, ids);
     double most = 0;
 
     gen_prompts(g);
-    for (int position = PROMPT; position < net->seq; position++) {
+    for (int position = prompt; position < net->seq; position++) {
         struct gen *again = gen_create(arena, k, net, 1, whole, 1, ROWS, 1, position + 1, ids);
         gen_prompts(again);
         gen_token(g, position);
@@ -51,13 +51,25 @@ Test(stage_generate, cached_tokens_have_the_logits_of_their_whole_prefix)
         const struct pp_net net = rig_variant(LAYERS, variant);
         if (net.is_encoder)
             continue;
-        const double in_double = cached_error(&pp_kernels_reference, &net),
-                     in_single = cached_error(pp_kernels_fp32(false), &net),
-                     in_few = cached_error(&pp_kernels_bf16, &net);
+        const double in_double = cached_error(&pp_kernels_reference, &net, PROMPT),
+                     in_single = cached_error(pp_kernels_fp32(false), &net, PROMPT),
+                     in_few = cached_error(&pp_kernels_bf16, &net, PROMPT);
         cr_expect_leq(in_double, 1e-12, "variant %d: %g", variant, in_double);
         cr_expect_leq(in_single, 1e-4, "variant %d: %g", variant, in_single);
         cr_expect_leq(in_few, 0.25, "variant %d: %g", variant, in_few);
     }
+}
+
+/* Prompts are shorter than the window, as long, and longer. */
+Test(stage_generate, a_block_with_a_window_keeps_its_last_positions)
+{
+    for (int keys = 1; keys <= 7; keys++)
+        for (int prompt = 1; prompt <= 7; prompt++) {
+            struct pp_net net = rig_variant(LAYERS, 3);
+            net.window = (struct pp_window){.keys = keys, .full_every = 2};
+            const double error = cached_error(plain[0], &net, prompt);
+            cr_expect_leq(error, 1e-12, "window %d, prompt %d: %g", keys, prompt, error);
+        }
 }
 
 /* ---- against the loss of training ------------------------------------------------------------ */
@@ -185,9 +197,9 @@ Test(stage_generate, only_positions_of_the_call_are_written)
     for (int s = 0; s < g->stages; s++) {
         const struct gen_part *p = &g->part[s][0];
         const size_t bytes = pp_stage_cache_bytes(p->token, ROWS),
-                     sequences = (size_t)(ROWS * divided[s]);
-        cr_assert_eq(bytes, sequences * (size_t)net.seq * position_bytes);
-        for (size_t i = 0; i < sequences * (size_t)net.seq; i++)
+                     positions = (size_t)(ROWS * divided[s] * net.seq);
+        cr_assert_eq(bytes, positions * position_bytes);
+        for (size_t i = 0; i < positions; i++)
             cr_assert_eq(rig_untouched(p->cache + i * position_bytes, position_bytes) > 0,
                          i % (size_t)net.seq > PROMPT, "stage %d, position %zu", s, i);
         cr_assert(rig_is_guarded(p->cache, bytes));
@@ -197,6 +209,25 @@ Test(stage_generate, only_positions_of_the_call_are_written)
                      0);
     }
     cr_assert(rig_is_guarded(g->scratch[0], g->scratch_bytes));
+}
+
+/* Every second block has a window. */
+Test(stage_generate, a_cache_has_no_more_positions_than_a_window)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_net net = rig_net(LAYERS);
+    const size_t position_bytes = 2 * (size_t)(net.kv_heads * net.head_dim) * sizeof(double);
+
+    rig_mistral(&net);
+    for (int context = 1; context <= net.seq; context++) {
+        const struct pp_stage *stage = pp_stage_whole_generating(
+            arena, &net, 1, 1, context, (struct pp_stage_share){.tp = 1}, plain[0]);
+        const int near = context < net.window.keys ? context : net.window.keys;
+        int positions = 0;
+        for (int block = 0; block < LAYERS; block++)
+            positions += pp_net_window(&net, block) > 0 ? near : context;
+        cr_assert_eq(pp_stage_cache_bytes(stage, ROWS), ROWS * (size_t)positions * position_bytes);
+    }
 }
 
 Test(stage_generate, parameters_are_those_of_training)
