@@ -1,14 +1,19 @@
 /* kernels/cpu/levels.h — the copies of the single precision kernels, one for each instruction set
- * level of the build. All levels with fused multiply-add give the same bits. So do all levels in
- * `bf16`. */
+ * level of the build. All levels with fused multiply-add give the same bits. In `bf16` all levels
+ * do, but for attention. */
 #pragma once
 
 #include "kernels/kernels.h"
 
-/* Members of struct pp_kernels. */
-struct pp_packing {
+struct pp_few;
+
+/* Members of struct pp_kernels, and the products of gemm_few (kernels/cpu/shared.h). */
+struct pp_bf16_level {
     void (*quantise)(void *stream, int bits, int64_t count, const void *x, void *packed);
     void (*restore)(void *stream, int bits, int64_t count, const void *packed, void *x);
+    void (*few)(const struct pp_few *f);
+    size_t (*attention_cached_scratch_bytes)(const struct pp_attention_cached *a);
+    void (*attention_cached)(void *stream, const struct pp_attention_cached *a);
 };
 
 struct pp_simd_level {
@@ -16,7 +21,7 @@ struct pp_simd_level {
     bool has_fused;                   /* multiply-add */
     bool (*is_supported)(void);       /* by this CPU */
     const struct pp_kernels *kernels; /* with this project's multiplication */
-    const struct pp_packing *bf16;    /* where T is bfloat16 */
+    const struct pp_bf16_level *bf16; /* where T is bfloat16 */
 };
 /* Best first; the last level runs everywhere. */
 extern const struct pp_simd_level pp_levels[];

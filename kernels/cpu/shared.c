@@ -42,6 +42,33 @@ void pp_gemm_compose(const struct pp_kernels *k,
         finish(k, stream, g, rows, at);
 }
 
+/* A block of columns is read once for all rows. */
+void pp_few_pieces(const struct pp_gemm *g, size_t element_bytes,
+                   void (*products)(const struct pp_few *f),
+                   void (*complete)(const struct pp_gemm *g, const struct pp_few *f, size_t i,
+                                    size_t j))
+{
+    enum { COLUMNS = 32 };
+    const size_t m = (size_t)g->m, n = (size_t)g->n, a_row = (size_t)g->lda * element_bytes,
+                 b_row = (size_t)g->ldb * element_bytes;
+    float c[PP_FEW_ROWS * COLUMNS];
+
+    for (size_t j = 0; j < n; j += COLUMNS)
+        for (size_t i = 0; i < m; i += PP_FEW_ROWS) {
+            const struct pp_few f = {.m = m - i < PP_FEW_ROWS ? m - i : PP_FEW_ROWS,
+                                     .n = n - j < COLUMNS ? n - j : COLUMNS,
+                                     .k = (size_t)g->k,
+                                     .a = (const char *)g->a + i * a_row,
+                                     .b = (const char *)g->b + j * b_row,
+                                     .c = c,
+                                     .lda = (size_t)g->lda,
+                                     .ldb = (size_t)g->ldb,
+                                     .ldc = COLUMNS};
+            products(&f);
+            complete(g, &f, i, j);
+        }
+}
+
 /* ---- bytes and fixed point sums -------------------------------------------------------------- */
 
 static void fail(int *status, enum pp_fixed_status reason)

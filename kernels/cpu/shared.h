@@ -10,6 +10,20 @@ void pp_gemm_compose(const struct pp_kernels *k,
                      void (*multiply)(void *stream, const struct pp_gemm *g), void *stream,
                      const struct pp_gemm *g);
 
+/* c [m][n] = a b^T in float: rows of a and b are contiguous. A piece of a gemm_few: at most
+ * PP_FEW_ROWS rows, and a few columns. */
+struct pp_few {
+    size_t m, n, k;
+    const void *a, *b; /* of T */
+    float *c;
+    size_t lda, ldb, ldc;
+};
+/* Cuts g into pieces, and finishes each: its products belong to row i and column j of c on. */
+void pp_few_pieces(const struct pp_gemm *g, size_t element_bytes,
+                   void (*products)(const struct pp_few *f),
+                   void (*complete)(const struct pp_gemm *g, const struct pp_few *f, size_t i,
+                                    size_t j));
+
 /* sum += round(x * 2^bits), ties to even. If the value or the sum does not fit, the sum is wrong
  * and *status has the reason; the first reason stays. */
 void pp_fixed_add_one(double x, int bits, int64_t *sum, int *status);

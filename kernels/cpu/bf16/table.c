@@ -1,10 +1,10 @@
 /* The table of bfloat16: T is bfloat16, G float. Each element of a result is computed in double and
- * rounded once. Single precision kernels of the base level do the work on G. */
+ * rounded once; sums of gemm_few and attention_cached are in float. Single precision kernels of the
+ * base level do the work on G. */
 #define PP_LEVEL base
 #include "kernels/cpu/balance.h"
 #include "kernels/cpu/bf16/bf16.h"
 #include "kernels/cpu/fp32/fp32.h"
-#include "kernels/cpu/plain_cached.h"
 #include "kernels/cpu/plain_experts.h"
 
 static const char *about(void)
@@ -159,8 +159,42 @@ static void norm_backward(void *stream, const struct pp_norm *n)
         PP_AT(add)(stream, n->width, n->dx_sum, n->dx_added);
 }
 
-/* ---- fewer bits at rest: vector code of the best level -----------------------------------------
+/* ---- vector code of the best level -------------------------------------------------------------
  */
+
+static void few(const struct pp_few *f)
+{
+    pp_level_best()->bf16->few(f);
+}
+
+static void finish_few(const struct pp_gemm *g, const struct pp_few *f, size_t i, size_t j)
+{
+    for (size_t r = 0; r < f->m; r++)
+        for (size_t c = 0; c < f->n; c++)
+            finish(g, (i + r) * (size_t)g->ldc + j + c, j + c, (double)f->c[r * f->ldc + c]);
+}
+
+static void gemm_few(void *stream, const struct pp_gemm *g)
+{
+    (void)stream;
+    pp_few_pieces(g, sizeof(uint16_t), few, finish_few);
+}
+
+static void cache_append(void *stream, const struct pp_cache_append *a)
+{
+    (void)stream;
+    pp_cache_rows(a, sizeof(uint16_t));
+}
+
+static size_t attention_cached_scratch_bytes(const struct pp_attention_cached *a)
+{
+    return pp_level_best()->bf16->attention_cached_scratch_bytes(a);
+}
+
+static void attention_cached(void *stream, const struct pp_attention_cached *a)
+{
+    pp_level_best()->bf16->attention_cached(stream, a);
+}
 
 static void quantise(void *stream, int bits, int64_t count, const void *x, void *packed)
 {
@@ -213,7 +247,7 @@ const struct pp_kernels pp_kernels_bf16 = {
     .attention_scratch_bytes = pp_bf16_attention_scratch_bytes,
     .attention_forward = pp_bf16_attention_forward,
     .attention_backward = pp_bf16_attention_backward,
-    .gemm_few = gemm,
+    .gemm_few = gemm_few,
     .cache_append = cache_append,
     .attention_cached_scratch_bytes = attention_cached_scratch_bytes,
     .attention_cached = attention_cached,

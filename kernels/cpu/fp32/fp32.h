@@ -26,7 +26,7 @@ void PP_AT(small_gemm)(const struct pp_small_gemm *g);
 
 /* gemm.c: c = op(a) op(b), plus c unless base is NULL, without the epilogue */
 void PP_AT(multiply)(void *stream, const struct pp_gemm *g);
-/* few.c: the same for a gemm_few. Each element of c is the sum of two vectors of multiply-adds. */
+/* few.c: the same for a gemm_few */
 void PP_AT(multiply_few)(void *stream, const struct pp_gemm *g);
 /* rows.c */
 void PP_AT(add_bias)(void *stream, int rows, int width, const void *bias, void *x);
@@ -47,7 +47,11 @@ void PP_AT(scale)(void *stream, int64_t count, double factor, void *x);
 /* packed.c */
 void PP_AT(quantise)(void *stream, int bits, int64_t count, const void *x, void *packed);
 void PP_AT(restore)(void *stream, int bits, int64_t count, const void *packed, void *x);
-extern const struct pp_packing PP_AT(bf16); /* packed_bf16.c */
+/* packed_bf16.c, few_bf16.c, cached_bf16.c */
+extern const struct pp_bf16_level PP_AT(bf16);
+void PP_AT(bf16_few)(const struct pp_few *f);
+size_t PP_AT(bf16_cached_scratch_bytes)(const struct pp_attention_cached *a);
+void PP_AT(bf16_cached)(void *stream, const struct pp_attention_cached *a);
 /* rotate.c */
 void PP_AT(rotate)(void *stream, const struct pp_rotation *r, void *x);
 /* attention.c */

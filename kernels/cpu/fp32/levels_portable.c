@@ -2,7 +2,7 @@
 #include "kernels/cpu/levels.h"
 
 extern const struct pp_kernels pp_fp32_kernels_base;
-extern const struct pp_packing pp_fp32_bf16_base;
+extern const struct pp_bf16_level pp_fp32_bf16_base;
 
 static bool has_base(void)
 {

@@ -1,4 +1,4 @@
-/* Tensors of bfloat16 at rest in fewer bits. */
+/* Tensors of bfloat16 at rest in fewer bits, and the table of the level where T is bfloat16. */
 #include "kernels/cpu/fp32/fp32.h"
 
 typedef uint16_t element;
@@ -17,4 +17,5 @@ static uint16_t rounded(float value)
 
 #include "kernels/cpu/quick_packed.h"
 
-const struct pp_packing PP_AT(bf16) = {quantise, restore};
+const struct pp_bf16_level PP_AT(bf16) = {quantise, restore, PP_AT(bf16_few),
+                                          PP_AT(bf16_cached_scratch_bytes), PP_AT(bf16_cached)};
