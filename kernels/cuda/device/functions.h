@@ -29,6 +29,9 @@ enum {
     X(quantise, T) X(restore, T)                              /* packed.cu */                      \
     X(rotate, T)                                              /* rotate.cu */                      \
     X(attention_forward, T) X(attention_backward, T)          /* attention.cu */                   \
+    X(gemm_few, T)                                            /* gemm.c */                         \
+    X(cache_append, T)                                        /* cache.cu */                       \
+    X(attention_cached, T)                                    /* cached.cu */                      \
     X(embed_forward, T) X(embed_backward, T)                  /* embed.cu */                       \
     X(cross_entropy, T)                                       /* cross_entropy.cu */               \
     X(entropy_max, T) X(entropy_sums, T) X(entropy_end, T)    /* entropy.cu */                     \
@@ -41,6 +44,7 @@ enum {
     X(adamw, T)                                               /* flat.cu */
 #define PP_CUDA_OF_G(X)                                                                            \
     X(attention_scratch_bytes)                                /* attention.cu */                   \
+    X(attention_cached_scratch_bytes)                         /* cached.cu */                      \
     X(copy) X(zero) X(add)                                    /* bytes.cu */                       \
     X(sum_of_g) X(max_of_g)                                   /* parts.cu */                       \
     X(route_count)                                            /* choices.cu */                     \

@@ -74,3 +74,14 @@ void pp_cuda_gemm_bf16(void *stream, const struct pp_gemm *g)
 {
     multiply(stream, true, g);
 }
+
+/* cuBLASLt has plans for few rows, too. */
+void pp_cuda_gemm_few_fp32(void *stream, const struct pp_gemm *g)
+{
+    multiply(stream, false, g);
+}
+
+void pp_cuda_gemm_few_bf16(void *stream, const struct pp_gemm *g)
+{
+    multiply(stream, true, g);
+}
