@@ -49,7 +49,7 @@ enum pp_status pp_plot_losses(struct pp_arena *arena, const struct pp_table *log
                               struct pp_table *losses, struct pp_error *err);
 
 /* ---- plots/memory/memory.c: bytes by component ----------------------------------------------- */
-enum { PP_PLOT_MEMORY_PARTS = 6 }; /* params grads optimizer activations buffers other */
+enum { PP_PLOT_MEMORY_PARTS = 7 }; /* as pp_memory_part_keys */
 struct pp_plot_bar {
     const char *label; /* "0", "1", ... of ranks, or the name of a schedule */
     double part_bytes[PP_PLOT_MEMORY_PARTS];
@@ -71,7 +71,8 @@ enum pp_status pp_plot_memory(struct pp_arena *arena, const struct pp_plot_memor
 struct pp_plot_memory_part {
     const char *key, *name; /* "params_bytes" of reports and sweeps, "parameters" */
     unsigned rgb;
-    char letter; /* in the terminal */
+    char letter;  /* in the terminal */
+    bool is_rare; /* not in files of older versions, and left out where it is 0 */
 };
 extern const struct pp_plot_memory_part pp_plot_memory_parts[PP_PLOT_MEMORY_PARTS];
 /* Title of a run's picture; of several runs' if `schedule` is NULL. */

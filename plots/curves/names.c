@@ -65,6 +65,7 @@ static const struct row ROWS[] = {
     {"grads_bytes", {"memory of gradients", NULL, PP_COLUMN_BYTES}, NULL},
     {"optimizer_bytes", {"memory of the optimizer", NULL, PP_COLUMN_BYTES}, NULL},
     {"activations_bytes", {"memory of activations", NULL, PP_COLUMN_BYTES}, NULL},
+    {"kv_bytes", {"memory of keys and values", NULL, PP_COLUMN_BYTES}, NULL},
     {"buffers_bytes", {"memory of buffers", NULL, PP_COLUMN_BYTES}, NULL},
     {"other_bytes", {"other memory", NULL, PP_COLUMN_BYTES}, NULL},
 };

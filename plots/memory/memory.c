@@ -11,14 +11,15 @@ static const double GIB = 1024.0 * 1024.0 * 1024.0;
 
 /* Lighter from bottom to top, so that neighbours differ in grey. */
 const struct pp_plot_memory_part pp_plot_memory_parts[PARTS] = {
-    {"params_bytes", "parameters", 0x14263f, 'P'},
-    {"grads_bytes", "gradients", 0x2f5f95, 'G'},
-    {"optimizer_bytes", "optimizer", 0x4a8f87, 'O'},
-    {"activations_bytes", "activations", 0xf2b350, 'A'},
-    {"buffers_bytes", "buffers", 0xf9e08f, 'B'},
-    {"other_bytes", "other", 0xf4f4f4, '-'},
+    {"params_bytes", "parameters", 0x14263f, 'P', false},
+    {"grads_bytes", "gradients", 0x2f5f95, 'G', false},
+    {"optimizer_bytes", "optimizer", 0x4a8f87, 'O', false},
+    {"activations_bytes", "activations", 0xf2b350, 'A', false},
+    {"kv_bytes", "cache", 0xd98a5b, 'K', true},
+    {"buffers_bytes", "buffers", 0xf9e08f, 'B', false},
+    {"other_bytes", "other", 0xf4f4f4, '-', false},
 };
-static const struct pp_plot_memory_part COUNTED = {"", "activations", 0xf2b350, 'A'};
+static const struct pp_plot_memory_part COUNTED = {"", "activations", 0xf2b350, 'A', false};
 
 struct bars {
     const struct pp_plot_memory *memory;

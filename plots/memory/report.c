@@ -62,9 +62,11 @@ static enum pp_status read_parts(const struct place *p, struct pp_plot_bar *rank
             "%s: \"memory\" is missing, as in reports of old versions; run pipesim --json again",
             p->json.name);
     const struct place parts = inside(p, memory, "memory", -1);
-    for (int k = 0; k < PP_PLOT_MEMORY_PARTS; k++)
-        PP_TRY(number(&parts, pp_plot_memory_parts[k].key, MAX_BYTES, &rank->part_bytes[k], NULL,
-                      err));
+    for (int k = 0; k < PP_PLOT_MEMORY_PARTS; k++) {
+        bool found;
+        PP_TRY(number(&parts, pp_plot_memory_parts[k].key, MAX_BYTES, &rank->part_bytes[k],
+                      pp_plot_memory_parts[k].is_rare ? &found : NULL, err));
+    }
     return PP_OK;
 }
 

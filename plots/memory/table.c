@@ -80,7 +80,10 @@ static enum pp_status read_bar(const struct pp_chart *c, int row, struct pp_plot
 
     *is_unit = false;
     for (int k = 0; k < PP_PLOT_MEMORY_PARTS; k++) {
-        PP_TRY(number(c, row, pp_plot_memory_parts[k].key, &bar->part_bytes[k], err));
+        const struct pp_plot_memory_part *part = &pp_plot_memory_parts[k];
+        if (part->is_rare && pp_table_find(&c->table, part->key) < 0)
+            continue;
+        PP_TRY(number(c, row, part->key, &bar->part_bytes[k], err));
         *is_unit |= isnan(bar->part_bytes[k]);
     }
     PP_TRY(number(c, row, "peak_activations", &bar->activations, err));

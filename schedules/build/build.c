@@ -160,6 +160,7 @@ struct pp_least pp_build_least(const struct pp_build *b, const struct pp_build_l
     const struct pp_least_options options = {
         .pipelines = list->head.pipelines,
         .cells = list->head.granules * list->head.splits,
+        .passes = list->head.passes,
         .recompute_frac = b->recompute_frac,
         .is_moved = pp_state_is_away(&b->state, PP_STATE_ACTIVATIONS) ||
                     (b->given && pp_program_has_kind(b->given, PP_Q))};

@@ -35,6 +35,7 @@ static struct pp_memory_sizes *sizes_of(struct pp_arena *arena, const struct pp_
             .whole = memory->whole_bytes > 0 ? cell_bytes(p, memory->whole_bytes) : saved,
             .kept_for_weights = rint(saved * memory->weight_grad_frac),
             .boundary = cell_bytes(p, memory->boundary_bytes),
+            .kv = cell_bytes(p, memory->kv_bytes),
             .forward = cell_bytes(p, memory->forward_bytes),
             .recompute = cell_bytes(p, memory->recompute_bytes),
             .backward = cell_bytes(p, memory->backward_bytes),
@@ -344,6 +345,15 @@ static void save(struct pp_memory_walk *w, const struct pp_op *op, int at)
         away_at(w, at)->taken += moved.inner;
 }
 
+/* Adds what a pass of a generating program caches. */
+static void cache(struct pp_memory_walk *w, const struct pp_op *op, int at)
+{
+    const double bytes = op->granules * w->sizes[op->stage].kv;
+
+    w->changes[at].kv_taken += bytes;
+    w->changes[place_of(w, at)->freed].kv_given += bytes;
+}
+
 static void change_forward(struct pp_memory_walk *w, const struct pp_op *op, int at)
 {
     w->changes[at].cells_taken += op->granules;
@@ -353,7 +363,9 @@ static void change_forward(struct pp_memory_walk *w, const struct pp_op *op, int
         save(w, op, at);
     hand_over(w, op, at, 0);
     use_params(w, op, at);
-    if (!w->is_infer)
+    if (w->p->passes > 0)
+        cache(w, op, at);
+    if (!w->is_infer || w->p->passes > 0)
         use_scratch(w, at, op->granules * w->sizes[op->stage].forward);
 }
 

@@ -11,6 +11,7 @@ struct pp_memory_away {  /* saved activations on another tier */
 struct pp_memory_change {
     double saved_taken, saved_given;   /* bytes */
     double buffer_taken, buffer_given; /* bytes */
+    double kv_taken, kv_given;         /* bytes of the cache of keys and values */
     int cells_taken, cells_given;      /* activations, in (granule, split) cells */
 };
 
@@ -20,6 +21,7 @@ struct pp_memory_sizes {
     double whole;             /* saved by a forward without R */
     double kept_for_weights;  /* part of `saved` from I to W */
     double boundary;          /* output for the next stage, and its gradient */
+    double kv;                /* cached by one pass */
     double forward, recompute, backward, input, weights; /* scratch while F, R, B, I, W run */
     double dense_grad; /* a whole gradient before it is added up; no granule divides it */
 };

@@ -53,6 +53,25 @@ static void set_effects(const struct pp_stage_memory *m, const struct pp_least_o
     }
 }
 
+/* A pass adds to the cache of its group; the last one ends it. */
+static void set_cached(const struct pp_costs *costs, const struct pp_least_options *o,
+                       struct effect *effects)
+{
+    const int model = costs->stages / o->passes;
+
+    for (int s = 0; s < model; s++) {
+        double cached = 0;
+        for (int v = s; v < costs->stages; v += model) {
+            const struct pp_stage_memory *m = &costs->memory[v];
+            const double kv = share_of(m->kv_bytes, o->cells);
+            cached += kv;
+            effects[v * EFFECTS + PP_F] =
+                (struct effect){.change = v + model < costs->stages ? kv : kv - cached,
+                                .most = kv + share_of(m->forward_bytes, o->cells)};
+        }
+    }
+}
+
 static double state_bytes(const struct pp_stage_memory *m, int versions)
 {
     return m->params_bytes * versions + m->grads_bytes + m->optimizer_bytes;
@@ -156,8 +175,10 @@ struct pp_least pp_memory_least(struct pp_arena *arena, const struct pp_orders *
     int *versions = PP_ARRAY(arena, int, (size_t)options->pipelines *(size_t)costs->stages);
     double tensors = 0, away_bytes = 0;
 
-    for (int s = 0; s < costs->stages; s++)
+    for (int s = 0; s < costs->stages && options->passes == 0; s++)
         set_effects(&costs->memory[s], options, s, &effects[s * EFFECTS]);
+    if (options->passes > 0)
+        set_cached(costs, options, effects);
     for (int rank = 0; rank < lists->ranks; rank++) {
         const struct pp_least state = state_of(lists, rank, costs, versions);
         const struct walk walk = walk_of(lists, rank, effects, cut);

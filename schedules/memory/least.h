@@ -9,6 +9,7 @@ struct pp_least_options {
     int pipelines;
     int cells;                    /* of a micro-batch: granules times splits */
     const double *recompute_frac; /* [stage] as in pp_lower_options; NULL = 0 on all */
+    int passes;                   /* of a generating program; 0 = training */
     bool is_moved;                /* saved activations do not stay on the device as they are */
 };
 /* Lower bounds of the fullest rank: on the device, and on the tier where saved activations wait. */

@@ -133,7 +133,8 @@ struct pp_memory_place {
     union {
         int32_t taken; /* SEND, RECV: start of their tensor's life */
         int32_t freed; /* F, R, COPY.up: the last B or W that reads what is in their slot, or the
-                        * WAIT for the COPY.down that moves it */
+                        * WAIT for the COPY.down that moves it. F of a generating program: the last
+                        * pass of its granules, which reads what it caches */
     };
     int32_t given; /* SEND, RECV: its end. F, B, I: the end of their output's life, -1 = it is not
                     * read here */

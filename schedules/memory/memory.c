@@ -52,8 +52,7 @@ double pp_memory_wasted_bytes(const struct pp_costs *costs, double tensors)
 /* Adds context, libraries and the allocator's waste for all tensors at the peak. */
 static void add_other(const struct pp_memory_walk *w, struct pp_rank_memory *memory)
 {
-    const double tensors =
-        pp_memory_state_bytes(memory) + memory->activations_bytes + memory->buffers_bytes;
+    const double tensors = pp_memory_tensor_bytes(memory);
 
     memory->other_bytes =
         w->has_bytes ? w->costs->other_bytes + pp_memory_wasted_bytes(w->costs, tensors) : 0;
@@ -65,7 +64,7 @@ static void add_other(const struct pp_memory_walk *w, struct pp_rank_memory *mem
 
 /* Bytes and cells that are held at an instruction. */
 struct held {
-    double saved, buffers, away;
+    double saved, kv, buffers, away;
     int64_t cells;
 };
 
@@ -81,6 +80,7 @@ static void pass_gap(const struct pp_memory_walk *w, int i, const struct pp_cut_
     if (i != (*place)->at)
         return;
     held->saved += periods * (held->saved - before->saved);
+    held->kv += periods * (held->kv - before->kv);
     held->buffers += periods * (held->buffers - before->buffers);
     held->away += periods * (held->away - before->away);
     held->cells += w->p->cut->periods * (held->cells - before->cells);
@@ -109,6 +109,7 @@ static void find_peak(const struct pp_memory_walk *w, int rank, struct pp_rank_m
         }
         is_updating = at < w->last_update && (is_updating || w->p->kind[w->begin + at] == PP_U);
         held.saved += change->saved_taken;
+        held.kv += change->kv_taken;
         held.buffers += change->buffer_taken;
         held.cells += change->cells_taken;
         if (w->away) {
@@ -121,10 +122,12 @@ static void find_peak(const struct pp_memory_walk *w, int rank, struct pp_rank_m
             if (!w->has_bytes)
                 memory->peak_at = w->begin + at;
         }
-        const double bytes = held.saved + held.buffers;
+        memory->most_kv_bytes = fmax(memory->most_kv_bytes, held.kv);
+        const double bytes = held.saved + held.kv + held.buffers;
         if (w->has_bytes && bytes > peak) {
             peak = bytes;
             memory->activations_bytes = held.saved;
+            memory->kv_bytes = held.kv;
             memory->buffers_bytes = held.buffers;
             memory->peak_at = w->begin + at;
         }
@@ -133,6 +136,7 @@ static void find_peak(const struct pp_memory_walk *w, int rank, struct pp_rank_m
         else
             other_bytes = bytes > other_bytes ? bytes : other_bytes;
         held.saved -= change->saved_given;
+        held.kv -= change->kv_given;
         held.buffers -= change->buffer_given;
         held.cells -= change->cells_given;
     }
@@ -198,8 +202,10 @@ struct pp_memory_changes pp_memory_changes(struct pp_arena *arena, const struct 
         all.base_bytes[rank] = pp_memory_state_bytes(state) + state->other_bytes;
         for (int at = 0; at < w.count; at++) {
             const struct pp_memory_change *change = &w.changes[at];
-            all.taken_bytes[w.begin + at] = change->saved_taken + change->buffer_taken;
-            all.given_bytes[w.begin + at] = change->saved_given + change->buffer_given;
+            all.taken_bytes[w.begin + at] =
+                change->saved_taken + change->kv_taken + change->buffer_taken;
+            all.given_bytes[w.begin + at] =
+                change->saved_given + change->kv_given + change->buffer_given;
         }
         copy_away(arena, &w, &all);
     }
@@ -236,9 +242,9 @@ double *pp_memory_saved_by_stage(struct pp_arena *arena, const struct pp_program
 
 void pp_memory_whole_parts(const struct pp_rank_memory *memory, int64_t parts[PP_MEMORY_PARTS])
 {
-    const double bytes[] = {memory->params_bytes,    memory->grads_bytes,
-                            memory->optimizer_bytes, memory->activations_bytes,
-                            memory->buffers_bytes,   memory->other_bytes};
+    const double bytes[] = {memory->params_bytes,      memory->grads_bytes, memory->optimizer_bytes,
+                            memory->activations_bytes, memory->kv_bytes,    memory->buffers_bytes,
+                            memory->other_bytes};
     double until_bytes = 0;
 
     for (int i = 0; i < PP_MEMORY_PARTS; i++) {
@@ -248,9 +254,9 @@ void pp_memory_whole_parts(const struct pp_rank_memory *memory, int64_t parts[PP
     }
 }
 
-const char *const pp_memory_part_keys[PP_MEMORY_PARTS] = {"params_bytes",    "grads_bytes",
-                                                          "optimizer_bytes", "activations_bytes",
-                                                          "buffers_bytes",   "other_bytes"};
+const char *const pp_memory_part_keys[PP_MEMORY_PARTS] = {
+    "params_bytes", "grads_bytes",   "optimizer_bytes", "activations_bytes",
+    "kv_bytes",     "buffers_bytes", "other_bytes"};
 
 double pp_memory_most_activations(const struct pp_rank_memory *memory, int ranks)
 {

@@ -6,25 +6,33 @@
 
 struct pp_rank_memory {
     double params_bytes, grads_bytes, optimizer_bytes; /* all chunks of the rank, all pipelines */
-    double activations_bytes, buffers_bytes, other_bytes; /* at the peak instruction */
-    double peak_bytes;                                    /* sum of the above */
-    double cached_bytes; /* blocks of passes or update that the allocator keeps while the other has
-                          * its peak: nvidia-smi counts them, up to the capacity */
+    /* at the peak instruction; kv: the cache of keys and values */
+    double activations_bytes, kv_bytes, buffers_bytes, other_bytes;
+    double peak_bytes;    /* sum of the above */
+    double most_kv_bytes; /* at the peak of the cache alone */
+    double cached_bytes;  /* blocks of passes or update that the allocator keeps while the other has
+                           * its peak: nvidia-smi counts them, up to the capacity */
     double away_bytes[PP_TIERS]; /* on other tiers: state, and activations at their own peak */
     double peak_activations;     /* chunk activations; a split counts 1/q, a granule its share */
     int peak_at;                 /* global index of the instruction at the peak */
     bool is_strained;            /* no room for all waste of the allocator: it releases blocks */
 };
 
-/* Splits peak_bytes into its six parts in whole bytes, in the order above. Each is rounded at the
+/* Splits peak_bytes into its seven parts in whole bytes, in the order above. Each is rounded at the
  * running sum, so that they add up to llround(peak_bytes). */
-enum { PP_MEMORY_PARTS = 6 };
+enum { PP_MEMORY_PARTS = 7 };
 extern const char *const pp_memory_part_keys[PP_MEMORY_PARTS]; /* "params_bytes", ... */
 void pp_memory_whole_parts(const struct pp_rank_memory *memory, int64_t parts[PP_MEMORY_PARTS]);
 
 static inline double pp_memory_state_bytes(const struct pp_rank_memory *memory)
 {
     return memory->params_bytes + memory->grads_bytes + memory->optimizer_bytes;
+}
+/* Returns peak_bytes without context, libraries and waste. */
+static inline double pp_memory_tensor_bytes(const struct pp_rank_memory *memory)
+{
+    return pp_memory_state_bytes(memory) + memory->activations_bytes + memory->kv_bytes +
+           memory->buffers_bytes;
 }
 bool pp_memory_is_strained(const struct pp_rank_memory *memory, int ranks);
 double pp_memory_most_activations(const struct pp_rank_memory *memory, int ranks);

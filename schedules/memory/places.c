@@ -57,6 +57,15 @@ static void find_saved(const struct list *list, const struct pp_op *op, int at,
     place->freed = end_of(list, at, is_freed ? last - 1 : -1);
 }
 
+/* Returns the position at which the cache of a forward is released: that of the last pass. */
+static int cache_end(const struct list *list, const struct pp_op *op, int at)
+{
+    const int model = pp_program_model_stages(list->p),
+              last_stage = list->p->stages - model + op->stage % model;
+
+    return end_of(list, at, pp_lifetimes_read(&list->lives, op, last_stage, 0));
+}
+
 static struct pp_memory_place place_of(const struct list *list, const struct pp_op *op, int at)
 {
     const struct pp_lifetimes *lives = &list->lives;
@@ -76,6 +85,8 @@ static struct pp_memory_place place_of(const struct list *list, const struct pp_
                                                                          : -1};
     if (is_backward)
         place.again = recomputed(list, op);
+    else if (kind == PP_F && list->p->passes > 0)
+        place.freed = cache_end(list, op, at);
     else
         find_saved(list, op, at, &place);
     return place;

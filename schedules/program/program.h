@@ -181,6 +181,11 @@ static inline int pp_program_rank_of(const struct pp_program *p, int pipe, int s
 {
     return p->rank_of[pipe * p->stages + stage];
 }
+/* Returns the stages of the model: all passes of a generating program go through these. */
+static inline int pp_program_model_stages(const struct pp_program *p)
+{
+    return p->passes > 1 ? p->stages / p->passes : p->stages;
+}
 /* Is true if the next stage is on the same rank in any pipeline: no message passes between them. */
 static inline bool pp_program_has_edge(const struct pp_program *p, int stage)
 {

@@ -4,11 +4,11 @@
 static void add_bar(struct pp_plot_memory *memory, const char *label,
                     const struct pp_rank_memory *m)
 {
-    memory->bars[memory->count++] =
-        (struct pp_plot_bar){.label = label,
-                             .part_bytes = {m->params_bytes, m->grads_bytes, m->optimizer_bytes,
-                                            m->activations_bytes, m->buffers_bytes, m->other_bytes},
-                             .activations = m->peak_activations};
+    memory->bars[memory->count++] = (struct pp_plot_bar){
+        .label = label,
+        .part_bytes = {m->params_bytes, m->grads_bytes, m->optimizer_bytes, m->activations_bytes,
+                       m->kv_bytes, m->buffers_bytes, m->other_bytes},
+        .activations = m->peak_activations};
 }
 
 /* The rank with most bytes; in unit mode, with most chunk activations. */

@@ -51,6 +51,7 @@ void pp_oom_hold(struct pp_arena *arena, const struct pp_result *r, struct pp_oo
     }
     if (m->params_bytes > params_bytes * (1 + 1e-9))
         hold(&h, "further weight versions", -1, m->params_bytes - params_bytes);
+    hold(&h, "cache of keys and values", -1, m->kv_bytes);
     hold(&h, "buffers", -1, m->buffers_bytes);
     hold(&h, "context and fragments", -1, m->other_bytes);
     qsort(h.list, (size_t)h.count, sizeof *h.list, by_bytes);

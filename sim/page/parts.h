@@ -51,6 +51,8 @@ void pp_page_step(const struct pp_page *page, const struct pp_result *result, do
 /* Writes a cell with a bar of a rank's peak memory and the device's, of width `whole_bytes`. */
 void pp_page_memory(const struct pp_page *page, const struct pp_rank_memory *memory,
                     double capacity_bytes, double whole_bytes);
+/* Is true if a part of the memory has a column: a rare one only where some rank has it. */
+bool pp_page_has_part(const struct pp_result *result, int part);
 enum pp_status pp_page_ranks(struct pp_arena *arena, const struct pp_page *page,
                              const struct pp_result *result, struct pp_error *err);
 

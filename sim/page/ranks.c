@@ -43,6 +43,18 @@ static double scale_of(const struct pp_result *r)
     return 1.02 * fmax(r->memory[r->peak_rank].peak_bytes, pp_config_capacity_bytes(&r->config));
 }
 
+bool pp_page_has_part(const struct pp_result *r, int part)
+{
+    int64_t bytes[PP_MEMORY_PARTS];
+    bool has_any = !pp_plot_memory_parts[part].is_rare;
+
+    for (int rank = 0; !has_any && rank < r->program->ranks; rank++) {
+        pp_memory_whole_parts(&r->memory[rank], bytes);
+        has_any = bytes[part] > 0;
+    }
+    return has_any;
+}
+
 void pp_page_memory(const struct pp_page *page, const struct pp_rank_memory *memory,
                     double capacity_bytes, double whole_bytes)
 {
@@ -68,6 +80,8 @@ static void write_bytes(const struct pp_page *page, const struct pp_result *r, i
     snprintf(text, sizeof(text), "%.1f", r->memory[rank].peak_bytes / PP_GIB);
     pp_page_cell(page, "peak_mem_bytes", round(r->memory[rank].peak_bytes), text);
     for (int i = 0; i < PP_MEMORY_PARTS; i++) {
+        if (!pp_page_has_part(r, i))
+            continue;
         snprintf(key, sizeof(key), "memory.%s", pp_memory_part_keys[i]);
         snprintf(text, sizeof(text), "%.1f", (double)bytes[i] / PP_GIB);
         pp_page_cell(page, key, (double)bytes[i], text);
@@ -98,6 +112,8 @@ static void write_head(const struct pp_result *r, FILE *out)
     if (!r->config.is_unit) {
         fputs("<th>memory</th><th class=\"number\">GiB</th>", out);
         for (int i = 0; i < PP_MEMORY_PARTS; i++) {
+            if (!pp_page_has_part(r, i))
+                continue;
             fputs("<th class=\"number\">", out);
             pp_html_swatch(pp_plot_memory_parts[i].rgb, out);
             pp_html(out, "%s</th>", pp_plot_memory_parts[i].name);

@@ -173,10 +173,12 @@ static void write_parts(const struct pp_page *page, const struct pp_result *cons
     pp_page_time_legend(page, occurs);
 }
 
-static void write_memory_parts(const struct pp_page *page)
+static void write_memory_parts(const struct pp_page *page, const struct pp_result *r)
 {
     fputs("<ul class=\"legend\">\n", page->out);
     for (int part = 0; part < PP_MEMORY_PARTS; part++) {
+        if (!pp_page_has_part(r, part))
+            continue;
         fputs("<li>", page->out);
         pp_html_swatch(pp_plot_memory_parts[part].rgb, page->out);
         pp_html(page->out, "%s</li>\n", pp_plot_memory_parts[part].name);
@@ -222,5 +224,5 @@ void pp_page_ranking(struct pp_arena *arena, const struct pp_page *page,
     fputs("</tbody></table></div>\n", out);
     write_parts(page, rows, count);
     if (rows[0]->status == PP_OK && !is_unit)
-        write_memory_parts(page);
+        write_memory_parts(page, rows[0]);
 }

@@ -166,10 +166,7 @@ static enum pp_status simulate(const struct job *job, enum pp_figure_run run,
 
 static double tensor_bytes(const struct pp_result *r)
 {
-    const struct pp_rank_memory *m = &r->memory[r->peak_rank];
-
-    return m->params_bytes + m->grads_bytes + m->optimizer_bytes + m->activations_bytes +
-           m->buffers_bytes;
+    return pp_memory_tensor_bytes(&r->memory[r->peak_rank]);
 }
 
 static double parts_s(const struct pp_result *r, enum pp_time_part a, enum pp_time_part b)

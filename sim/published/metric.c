@@ -150,8 +150,7 @@ enum pp_measure_memory pp_measure_memory_of(const struct pp_measurement *row)
 double pp_measure_memory_bytes(const struct pp_measurement *row, const struct pp_result *result)
 {
     const struct pp_rank_memory *m = &result->memory[result->peak_rank];
-    const double tensors = m->params_bytes + m->grads_bytes + m->optimizer_bytes +
-                           m->activations_bytes + m->buffers_bytes;
+    const double tensors = pp_memory_tensor_bytes(m);
     const double capacity = pp_config_capacity_bytes(&result->config);
     const double cached = result->config.costs.framework->has_flat_update ? m->cached_bytes : 0;
     const double all = fmax(m->peak_bytes, fmin(capacity, m->peak_bytes + cached));

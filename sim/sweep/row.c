@@ -30,10 +30,17 @@ static const char *const BEFORE[] = {"iteration_s",
                                      "fits",
                                      "exposed_comm_frac",
                                      NULL};
-static const char *const MEMORY[] = {
-    "params_bytes",  "grads_bytes", "optimizer_bytes",  "activations_bytes",
-    "buffers_bytes", "other_bytes", "peak_activations", "closed_form_bubble_frac",
-    "tight",         NULL};
+static const char *const MEMORY[] = {"params_bytes",
+                                     "grads_bytes",
+                                     "optimizer_bytes",
+                                     "activations_bytes",
+                                     "kv_bytes",
+                                     "buffers_bytes",
+                                     "other_bytes",
+                                     "peak_activations",
+                                     "closed_form_bubble_frac",
+                                     "tight",
+                                     NULL};
 static const char *const END[] = {"status", "reason", "points", "key", NULL};
 
 static bool is_figure(const char *name)

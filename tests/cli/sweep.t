@@ -27,8 +27,8 @@ $ pipesim sweep --schedule gpipe --pp 2 --micro-batches 2 --unit F=1,B=2 --unit 
 > 0=0.5 1=2,"F=1,B=1,C=0.5",10,0.5
 # The columns, and a whole row.
 $ pipesim sweep --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1,B=2
-> point,schedule,engine,model,cluster,gpus,tp,pp,dp,cp,ep,vp,micro_batches,mbs,gbs,seq,unit,iteration_s,bubble_frac,span_bubble_frac,mfu,hfu,model_flops_per_s_per_gpu,tokens_per_s,tokens_per_s_per_gpu,peak_mem_bytes,device_mem_bytes,fits,exposed_comm_frac,forward,backward,recompute,tp_comm,cp_comm,ep_comm,p2p,dp_sync,optimizer,moves,bubble,params_bytes,grads_bytes,optimizer_bytes,activations_bytes,buffers_bytes,other_bytes,peak_activations,closed_form_bubble_frac,tight,status,reason,points,key
-> 0,1f1b,dag,,,2,1,2,1,1,1,1,2,1,2,,"F=1,B=2",9,0.33333333333333331,0.33333333333333337,,,,,,,,,0,0.22222222222222221,0.44444444444444442,0,0,0,0,0,0,0,0,0.33333333333333331,,,,,,,2,0.33333333333333331,,ok,,1,76081fce6dc3fd1c
+> point,schedule,engine,model,cluster,gpus,tp,pp,dp,cp,ep,vp,micro_batches,mbs,gbs,seq,unit,iteration_s,bubble_frac,span_bubble_frac,mfu,hfu,model_flops_per_s_per_gpu,tokens_per_s,tokens_per_s_per_gpu,peak_mem_bytes,device_mem_bytes,fits,exposed_comm_frac,forward,backward,recompute,tp_comm,cp_comm,ep_comm,p2p,dp_sync,optimizer,moves,bubble,params_bytes,grads_bytes,optimizer_bytes,activations_bytes,kv_bytes,buffers_bytes,other_bytes,peak_activations,closed_form_bubble_frac,tight,status,reason,points,key
+> 0,1f1b,dag,,,2,1,2,1,1,1,1,2,1,2,,"F=1,B=2",9,0.33333333333333331,0.33333333333333337,,,,,,,,,0,0.22222222222222221,0.44444444444444442,0,0,0,0,0,0,0,0,0.33333333333333331,,,,,,,,2,0.33333333333333331,,ok,,1,76081fce6dc3fd1c
 $ pipesim sweep --schedule 1f1b --gpus 7 --pp 2 --engine dag --recompute full --p2p buffered:2 | awk -F, 'NR == 1 { split($0, name) } { for (i = 1; i <= 18; i++) print name[i] "=" $i }' | tail -18
 > point=0
 > schedule=1f1b
@@ -89,7 +89,7 @@ $ pipesim sweep --preset bfs-52b --preset chimera-bert48 --engine dag | cut -d, 
 > schedule,engine,model,preset
 > bfs,dag,bert-52b,bfs-52b
 > chimera,dag,bert-48,chimera-bert48
-$ pipesim program --schedule zbv --pp 2 --micro-batches 4 --compute -o $TMPDIR/p.csv && pipesim sweep --schedule $TMPDIR/p.csv,1f1b --unit F=1 --pp 2,4 --micro-batches 4 | sed "s|$TMPDIR/||g" | cut -d, -f2,8,13,18,51,52
+$ pipesim program --schedule zbv --pp 2 --micro-batches 4 --compute -o $TMPDIR/p.csv && pipesim sweep --schedule $TMPDIR/p.csv,1f1b --unit F=1 --pp 2,4 --micro-batches 4 | sed "s|$TMPDIR/||g" | cut -d, -f2,8,13,18,52,53
 > schedule,pp,micro_batches,iteration_s,reason,points
 > p.csv,2,4,25,,4
 > p.csv,4,4,,"--pp 4 contradicts p.csv, which has 2"

@@ -141,6 +141,7 @@ $ pipesim --schedule 1f1b --pp 4 --micro-batches 8 --unit F=1,B=2 --json | sed '
 >     "grads_bytes": null,
 >     "optimizer_bytes": null,
 >     "activations_bytes": null,
+>     "kv_bytes": null,
 >     "buffers_bytes": null,
 >     "other_bytes": null
 >   },

@@ -156,6 +156,7 @@ static const char *const FIGURES[] = {
     "bubble",
     "params_bytes",
     "grads_bytes",
+    "kv_bytes",
     "buffers_bytes",
     "optimizer_bytes",
     "activations_bytes",
@@ -342,7 +343,8 @@ Test(sweep_row, columns_are_those_of_the_documentation)
         "fits,"
         "exposed_comm_frac,forward,backward,recompute,tp_comm,cp_comm,ep_comm,p2p,dp_sync,"
         "optimizer,moves,bubble,params_bytes,grads_bytes,optimizer_bytes,activations_bytes,"
-        "buffers_bytes,other_bytes,peak_activations,closed_form_bubble_frac,tight,status,reason,"
+        "kv_bytes,buffers_bytes,other_bytes,peak_activations,closed_form_bubble_frac,tight,status,"
+        "reason,"
         "points,"
         "key";
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
