@@ -52,14 +52,14 @@ Test(tp, parts_of_rows_have_the_bits_of_all)
         EXEC_CASE("zb-h1", 2, 4, .tp = 2, .is_double = true, .tp_split = 4),
         EXEC_CASE("1f1b", 2, 4, .tp = 2, .tp_split = 2, .transport = &pp_transport_shm),
         EXEC_CASE("1f1b", 1, 2, .tp = 4, .heads = 4, .hidden = 256, .seq = 64, .tp_split = 2,
-                  .transport = &pp_transport_tcp),
+                  .transport = &pp_transport_tcp, .steps = 1),
     };
     struct exec_case c = exact_case((struct exec_case)EXEC_CASE(NULL, 2, 4, .tp = 2), 1, 3);
 
     c.tp_split = 2;
     cr_assert_geq(each_schedule(&c, run_and_check), 15);
     for (size_t i = 0; i < PP_COUNT(cases); i++) {
-        c = exact_case(cases[i], 2, 4);
+        c = exact_case(cases[i], 2, cases[i].steps ? cases[i].steps : 3);
         c.seed = i;
         cr_assert(run_and_check(&c), "case %zu was refused", i);
         c.is_exact = false;
@@ -92,7 +92,7 @@ Test(tp, variants)
         EXEC_CASE("1f1b", 2, 4, .tp = 4, .heads = 4, .vocab = 49, .replicas = 2, .zero = 3,
                   .has_qk_norm = true),
         EXEC_CASE("1f1b", 3, 4, .tp = 4, .heads = 4, .hidden = 96, .vocab = 251, .replicas = 3,
-                  .zero = 2),
+                  .zero = 2, .steps = 2),
         EXEC_CASE("zbv", 2, 4, .tp = 4, .heads = 4, .vocab = 50, .replicas = 2, .zero = 1),
         EXEC_CASE("gpipe", 1, 2, .tp = 4, .heads = 4, .vocab = 5, .is_recomputed = true),
         EXEC_CASE("zb-h1", 2, 4, .tp = 2, .heads = 4, .has_rope = true, .is_gated = true,
@@ -110,7 +110,7 @@ Test(tp, variants)
     };
 
     for (size_t i = 0; i < PP_COUNT(cases); i++) {
-        struct exec_case c = exact_case(cases[i], 2, 4);
+        struct exec_case c = exact_case(cases[i], 2, cases[i].steps ? cases[i].steps : 3);
         c.seed = i;
         cr_assert(run_and_check(&c), "case %zu was refused", i);
         c.is_sequence_parallel = true;
