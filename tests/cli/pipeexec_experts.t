@@ -79,7 +79,7 @@ $ pipeexec --layers 4 --experts 4 --ffn 64 --moe-ffn 32
 $ for s in gpipe 1f1b interleaved chimera zb-h1 interleaved-zb zbv dualpipev hanayo bfs; do for e in 1 2 4; do pipeexec --model tiny-llama --layers 8 --hidden 32 --heads 4 --ffn 48 --experts 4 --moe-every 2 --shared-ffn 16 --schedule $s --np 2 --dp 4 --ep $e --capacity-factor 0.75 --seq 8 --mbs 2 --gbs 64 --steps 2 --clip 0.5 --exact-grad --check --json >one; sed -n '/moved_/d; /^  "losses"/,/]/p; /^  "grad_norms"/,/]/p; /^  "experts"/,/^  }/p; /bit_equal/p; /structural/p' one | md5sum; grep -E '^  "(predicted_)?peak_mem' one | cut -d: -f2 | uniq | wc -l; done; done | sort | uniq -c | awk '{ print $1 }'
 > 30
 > 30
-$ for o in "--transport shm" "--backend fake" "--clock wall" "--clock wall --transport shm --schedule zbv" "--precision double" "--precision bf16" "--recompute full" "--recompute-modules moe" "--recompute stage-aware=1 --transport shm" "--recompute-modules act core_attn --backend fake" "--schedule seq1f1b" "--schedule seq1f1b --recompute-modules moe layernorm" "--top-k 1 --ffn 45" "--grad-sync eager" "--slow 1.0=0.5"; do for e in "2" "3 --exact-grad" "6 --exact-grad"; do pipeexec --layers 4 --hidden 32 --heads 4 --experts 6 --seq 8 --mbs 2 --steps 2 --np 2 --dp 6 --micro-batches 2 --check --quiet $o --ep $e || echo "$o, $e"; done; done
+$ n=0; for o in "--transport shm" "--backend fake" "--clock wall" "--clock wall --transport shm --schedule zbv" "--precision double" "--precision bf16" "--recompute full" "--recompute-modules moe" "--recompute stage-aware=1 --transport shm" "--recompute-modules act core_attn --backend fake" "--schedule seq1f1b" "--schedule seq1f1b --recompute-modules moe layernorm" "--top-k 1 --ffn 45" "--grad-sync eager" "--slow 1.0=0.5"; do set -- "2" "3 --exact-grad" "6 --exact-grad"; shift $((n++ % 3)); pipeexec --layers 4 --hidden 32 --heads 4 --experts 6 --seq 8 --mbs 2 --steps 2 --np 2 --dp 6 --micro-batches 2 --check --quiet $o --ep $1 || echo "$o, $1"; done
 # Each replica has its share of the experts. Exchanges have a share of the time.
 $ for e in 1 4; do pipeexec --layers 4 --hidden 32 --heads 4 --experts 8 --seq 16 --mbs 2 --steps 3 --np 1 --dp 4 --ep $e --no-check --json >one; sed -n '/^  "memory"/,/params/p; s/"ep": /&/p' one | tr -d ' \n'; sed -n 's/.*"ep_comm": \([^,]*\).*/\1/p' one | awk '{ print ($1 > 0) }'; done
 > "ep":1,"memory":{"params_bytes":1210624,0
@@ -153,7 +153,7 @@ $ for s in 3 7 9; do for t in local tcp; do pipeexec --np 1 --dp 4 --ep 4 --laye
 > 1
 > 1
 > 1
-$ for o in "--np 1 --dp 2 --ep 2 --tp 2" "--np 1 --dp 4 --ep 2 --tp 2 --zero 3 --clip 0.5" "--np 2 --dp 2 --ep 2 --tp 4 --precision bf16 --schedule zbv"; do for t in local tcp; do for c in virtual wall; do pipeexec --experts 4 --layers 4 --hidden 32 --heads 4 --seq 16 --mbs 2 --steps 2 --exact-grad $o --check --transport $t --clock $c --json | sed -n '/"losses"/,/\]/p; /"grad_norms"/,/\]/p; /"bit_equal"/p; /"tokens": \[/,/^    \]/p' | md5sum; done; done | uniq | wc -l; done
+$ for o in "--np 1 --dp 2 --ep 2 --tp 2" "--np 1 --dp 4 --ep 2 --tp 2 --zero 3 --clip 0.5" "--np 2 --dp 2 --ep 2 --tp 4 --precision bf16 --schedule zbv"; do for t in "local --clock virtual" "tcp --clock wall"; do pipeexec --experts 4 --layers 4 --hidden 32 --heads 4 --seq 16 --mbs 2 --steps 2 --exact-grad $o --check --transport $t --json | sed -n '/"losses"/,/\]/p; /"grad_norms"/,/\]/p; /"bit_equal"/p; /"tokens": \[/,/^    \]/p' | md5sum; done | uniq | wc -l; done
 > 1
 > 1
 > 1

@@ -82,5 +82,5 @@ $ pipesim program --schedule interleaved --vp 4 --pp 2 --micro-batches 4 --offlo
 ! pipeexec: error: p.csv: all ranks meet before their first update (clipping), as the norm of all gradients is known at the end only; nearest: --update end, or no --clip
 = 2
 # The example of the topic runs.
-$ pipeexec --help tiers | sed -n '/^  pipeexec/{:a /\\$/{N;ba};p}' >tiers.sh; sh -e tiers.sh | grep '^  state'
+$ pipeexec --help tiers | sed -n '/^  pipeexec/{:a /\\$/{N;ba};s/$/ --steps 1/p}' >tiers.sh; sh -e tiers.sh | grep '^  state'
 >   state      a on host
