@@ -25,7 +25,7 @@ void pp_inbox_make(struct pp_machine *m)
 
     if (pp_group_size(m) == 1 || !m->transport->came)
         return;
-    for (int k = 0; k < pp_group_size(m) * m->stages; k++) {
+    for (int k = 0; k < pp_group_size(m) * m->p->stages; k++) {
         const size_t bytes = pp_stage_most_piece_bytes(m->options.stages[k], m->options.kernels);
         most_bytes = bytes > most_bytes ? bytes : most_bytes;
     }

@@ -45,8 +45,11 @@ static void note_all(struct binder *b)
 static char *granule_at(const struct binder *b, const struct pp_worker *w, int i, int g)
 {
     const struct pp_program *p = b->p;
-    const size_t pitch = pp_slot_pitch(b->m->options.stages[p->stage[i]],
-                                       (enum pp_slot_class)b->m->class_of[i], p->kind[i] == PP_R);
+    const size_t pitch =
+        pp_op_is_send(p->kind[i]) || pp_op_is_recv(p->kind[i])
+            ? pp_message_pitch(p, b->m->options.stages, i)
+            : pp_slot_pitch(b->m->options.stages[p->stage[i]],
+                            (enum pp_slot_class)b->m->class_of[i], p->kind[i] == PP_R);
 
     return (char *)pp_worker_buffer(w, i) + (size_t)(g - p->mb[i]) * pitch;
 }
@@ -179,7 +182,7 @@ static void bind_state(struct pp_worker *w, int i, struct pp_stage_work *work)
 {
     const struct pp_machine *m = w->machine;
     const struct pp_rank_layout *layout = &m->layout[w->rank];
-    const struct pp_state *state = &w->chunks[m->p->pipe[i] * m->stages + m->p->stage[i]].state;
+    const struct pp_state *state = &w->chunks[pp_chunk_of(m, i)].state;
     void *params = pp_worker_whole(w, PP_WHOLE_PARAMS, i),
          *grads = pp_worker_whole(w, PP_WHOLE_GRADS, i);
     const bool is_exact = m->options.recipe->is_exact;

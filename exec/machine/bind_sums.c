@@ -175,7 +175,8 @@ static void bind_local_tied(struct pp_machine *m)
     const int copies = m->replicas * m->p->pipelines * m->tp;
 
     m->tied = PP_ARRAY(m->arena, struct pp_sum, copies);
-    if (m->stages < 2 || !pp_stage_tied(m->options.stages[0]) || pp_program_has_tied(m->p))
+    if (m->generating || m->stages < 2 || !pp_stage_tied(m->options.stages[0]) ||
+        pp_program_has_tied(m->p))
         return;
     for (int k = 0; k < copies; k++) {
         const int replica = k / m->p->pipelines % m->replicas, pipe = k % m->p->pipelines,

@@ -63,7 +63,8 @@ static void find_same(struct pp_machine *m, const struct pp_worker *w)
     for (int i = begin; i < begin + length; i++) {
         const struct pp_bound_call *call = &m->calls[pp_row(w, i)];
         const int own = i - begin;
-        const int first = call->count > 0 ? *pp_map64_at(&first_of, hash_of(call) / 2, own) : own;
+        const bool may_share = call->count > 0 && !m->generating;
+        const int first = may_share ? *pp_map64_at(&first_of, hash_of(call) / 2, own) : own;
 
         m->same_as[pp_row(w, i)] = is_same(call, &m->calls[pp_row(w, begin + first)]) ? first : own;
     }
@@ -155,7 +156,7 @@ static void try_sums(const struct pp_kernels *k, void *stream, void *argument)
 
     for (int place = 0; place < m->places; place++) {
         const struct pp_chunk *chunk = &w->chunks[place];
-        if (!chunk->worker || chunk->stage->elements == 0)
+        if (!chunk->worker || chunk->stage->elements == 0 || m->generating)
             continue;
         char *first = pp_complete_gradients(chunk);
         try_sum(k, stream,

@@ -2,6 +2,7 @@
 #include "core/process/pool.h"
 #include "exec/copy/copy.h"
 #include "exec/machine/parts.h"
+#include "exec/passes/passes.h"
 #include "exec/program/check.h"
 
 #include <assert.h>
@@ -42,7 +43,7 @@ static enum pp_status bind_barriers(struct pp_machine *m, struct pp_error *err)
                 w->barrier_row[count++] = pp_row(w, i);
         if (k == 0)
             m->barrier_count = count;
-        if (count == 0 || count != m->barrier_count)
+        if ((count == 0 && !m->options.generation) || count != m->barrier_count)
             return pp_error_set(err, PP_EPROGRAM,
                                 "rank %d meets the others %d times (BAR) in a step, rank 0 %d "
                                 "times: expected the same number, at least once before the first U",
@@ -67,7 +68,7 @@ void pp_machine_destroy(struct pp_machine *m)
 
 static void place_squares(struct pp_machine *m)
 {
-    const int count = pp_group_size(m) * m->stages;
+    const int count = m->options.generation ? 0 : pp_group_size(m) * m->stages;
 
     m->squares_of = PP_ARRAY(m->arena, int64_t, count);
     m->square_parts = PP_ARRAY(m->arena, struct pp_squares_part, m->ep);
@@ -99,9 +100,10 @@ static void take_options(struct pp_machine *m, const struct pp_machine_options *
     m->own_worker = options->meeting.count > 1              ? options->meeting.index
                     : m->remote && !m->backend->is_deferred ? m->worker_count
                                                             : -1;
+    pp_tokens_place(m);
     m->read = PP_NEW(m->arena, struct pp_machine_read);
     m->read->fetched_at = -1;
-    m->stages = m->p->stages;
+    m->stages = options->generation ? pp_program_model_stages(m->p) : m->p->stages;
     m->places = m->p->pipelines * m->stages;
     assert(!m->p->weight_stream || !m->backend->is_immediate);
     /* rows and events are 32-bit; memory and threads run out long before */
@@ -171,19 +173,34 @@ static enum pp_status open_device(struct pp_machine *m, struct pp_error *err)
     return m->backend->open(m->arena, &options, &m->device, err);
 }
 
-static enum pp_status build(struct pp_machine *m, struct pp_error *err)
+static enum pp_status check(const struct pp_machine *m, struct pp_error *err)
 {
     const struct pp_stage *first = m->options.stages[0];
 
+    return m->options.generation
+               ? pp_check_generating(m->p, err)
+               : pp_check_program(m->p, first->net->is_tied,
+                                  pp_stage_is_partly_again(&first->shape), m->replicas, err);
+}
+
+static enum pp_status bind_calls(struct pp_machine *m, struct pp_error *err)
+{
+    if (m->options.generation)
+        return pp_bind_passes(m, err);
+    pp_bind_calls(m);
+    return PP_OK;
+}
+
+static enum pp_status build(struct pp_machine *m, struct pp_error *err)
+{
     PP_TRY(bind_barriers(m, err));
-    PP_TRY(pp_check_program(m->p, first->net->is_tied, pp_stage_is_partly_again(&first->shape),
-                            m->replicas, err));
+    PP_TRY(check(m, err));
     PP_TRY(open_device(m, err));
     pp_inbox_make(m);
     PP_TRY(pp_place_memory(m, err));
     place_columns(m);
     m->class_of = pp_slot_classes(m->arena, m->p);
-    pp_bind_calls(m);
+    PP_TRY(bind_calls(m, err));
     pp_bind_groups(m);
     pp_bind_same(m);
     pp_bind_messages(m);

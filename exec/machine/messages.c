@@ -25,7 +25,7 @@ static struct pp_header header_of(const struct pp_machine *m, int i, int sequenc
 
     return (struct pp_header){
         .program_hash = m->program_hash,
-        .bytes = op.granules * m->options.stages[op.stage]->boundary_bytes,
+        .bytes = op.granules * pp_message_pitch(m->p, m->options.stages, i),
         .mb = op.mb,
         .sequence = sequence,
         .stage = (uint16_t)(op.stage - (is_recv ? is_forward ? 1 : -1 : 0)), /* of the sender */

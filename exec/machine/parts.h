@@ -127,7 +127,7 @@ void pp_bind_groups(struct pp_machine *m);
  * the virtual clock the same for all devices of a tensor-parallel group. False: a worker has
  * failed. */
 bool pp_group_run(struct pp_worker *w, int instruction);
-/* group_later.c, on an asynchronous backend: duration of such an instruction. Time of its exchanges
+/* segment.c, on an asynchronous backend: duration of such an instruction. Time of its exchanges
  * among one pp_exchange_among, from the moment at which the last worker has come. */
 int64_t pp_group_ps(const struct pp_worker *w, int instruction);
 int64_t pp_group_exchanged_ps(const struct pp_worker *w, int instruction, int among);

@@ -173,7 +173,7 @@ enum pp_status pp_worker_take(struct pp_worker *w, struct pp_error *err)
 static enum pp_status place_shared(struct pp_machine *m, struct pp_error *err)
 {
     const size_t token_bytes = (size_t)pp_batch_samples(m->options.batch) *
-                               (size_t)m->options.stages[0]->net->seq * sizeof(int32_t),
+                               (size_t)pp_sample_tokens(m) * sizeof(int32_t),
                  statuses = (size_t)(2 * m->worker_count + m->collective_count +
                                      m->replicas * m->p->pipelines * m->tp);
     void *shared[5];

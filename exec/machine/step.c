@@ -2,6 +2,7 @@
  * caller conducts the step. On a deferred backend the caller issues all work, worker by worker. */
 #include "exec/copy/copy.h"
 #include "exec/host/futex.h"
+#include "exec/machine/generate.h"
 #include "exec/machine/parts.h"
 
 #include <assert.h>
@@ -60,6 +61,7 @@ static void run_workers(struct pp_machine *m)
     }
     pp_futex_change(&m->round);
     pp_barriers_conduct(m);
+    pp_tokens_conduct(m);
     for (unsigned left; (left = atomic_load(&m->running)) > 0 && !m->are_gone;)
         pp_futex_wait(&m->running, left, LOOK_NS);
     atomic_store(&m->running, 0);
@@ -124,7 +126,8 @@ void pp_step_begin(struct pp_machine *m, int step, int64_t begin_ps)
     m->step = step;
     if (!m->read->is_changed) /* else they go to other processes first */
         pp_states_close(m);
-    pp_recipe_adamw_step(m->options.recipe, step, m->adamw);
+    if (!m->generating)
+        pp_recipe_adamw_step(m->options.recipe, step, m->adamw);
     if (m->p->state.spec.has_early_update) /* before the norm is known */
         m->adamw->grad_scale = 1;
     m->begin_ps = begin_ps;
@@ -132,6 +135,7 @@ void pp_step_begin(struct pp_machine *m, int step, int64_t begin_ps)
     for (int k = 0; k < m->worker_count; k++) /* the start of its list */
         atomic_store_explicit(&m->workers[k].at, m->p->begin[m->workers[k].rank],
                               memory_order_relaxed);
+    pp_tokens_begin(m);
     pp_messages_begin(m);
     pp_sums_begin(m);
     pp_inbox_begin(m);
@@ -187,22 +191,12 @@ static void run_all(struct pp_machine *m, struct pp_error *err)
     atomic_fetch_sub(&m->walking, may_wait);
 }
 
-enum pp_status pp_machine_step(struct pp_machine *m, const struct pp_text *text, int step,
+/* Runs a step whose samples are there. */
+static enum pp_status run_step(struct pp_machine *m, int step, int64_t before_ps,
                                struct pp_step_result *result, struct pp_error *err)
 {
-    const int64_t before_ps = pp_wall_ps();
-
-    if (has_failed(m))
-        return failure(m, err);
-    if (m->remote)
-        PP_TRY(m->remote->align(m, false, err));
-    if (take_samples(m, text, step, err) == PP_OK) {
-        begin_step(m, step);
-        run_all(m, err);
-    } else {
-        pp_error_prefix(err, "step %d: ", step + 1);
-        pp_machine_fail(m, err);
-    }
+    begin_step(m, step);
+    run_all(m, err);
     if (has_failed(m))
         return failure(m, err);
     if (!m->backend->is_immediate)
@@ -215,13 +209,54 @@ enum pp_status pp_machine_step(struct pp_machine *m, const struct pp_text *text,
     return PP_OK;
 }
 
-enum pp_status pp_machine_forward(struct pp_machine *m, const struct pp_text *text, int pass,
-                                  double *loss, struct pp_error *err)
+/* Once a run has failed, no other one begins. */
+static enum pp_status align(struct pp_machine *m, struct pp_error *err)
 {
     if (has_failed(m))
         return failure(m, err);
-    if (m->remote)
-        PP_TRY(m->remote->align(m, false, err));
+    return m->remote ? m->remote->align(m, false, err) : PP_OK;
+}
+
+enum pp_status pp_machine_step(struct pp_machine *m, const struct pp_text *text, int step,
+                               struct pp_step_result *result, struct pp_error *err)
+{
+    const int64_t before_ps = pp_wall_ps();
+
+    PP_TRY(align(m, err));
+    if (take_samples(m, text, step, err) == PP_OK)
+        return run_step(m, step, before_ps, result, err);
+    pp_error_prefix(err, "step %d: ", step + 1);
+    pp_machine_fail(m, err);
+    return failure(m, err);
+}
+
+enum pp_status pp_machine_generate(struct pp_machine *m, const int32_t *prompts,
+                                   struct pp_generated *generated, struct pp_error *err)
+{
+    const struct pp_generation *of = &m->options.generation->of;
+    const int64_t before_ps = pp_wall_ps();
+    const int sequences = m->replicas * of->batch;
+    struct pp_step_result step;
+
+    PP_TRY(align(m, err));
+    memcpy(m->ids, prompts, sizeof(*prompts) * (size_t)(sequences * of->prompt_tokens));
+    PP_TRY(run_step(m, m->steps_done, before_ps, &step, err));
+    if (m->backend->is_deferred)
+        pp_tokens_conduct(m);
+    *generated =
+        (struct pp_generated){.sequences = sequences,
+                              .passes = of->passes,
+                              .tokens = m->generating->tokens,
+                              .logits = m->generating->hashes,
+                              .step = step,
+                              .machinery_frac = step.cpu_s > 0 ? step.outside_s / step.cpu_s : 0};
+    return PP_OK;
+}
+
+enum pp_status pp_machine_forward(struct pp_machine *m, const struct pp_text *text, int pass,
+                                  double *loss, struct pp_error *err)
+{
+    PP_TRY(align(m, err));
     m->is_forward = true;
     if (take_samples(m, text, pass, err) == PP_OK) {
         m->slot = m->kept; /* its times are not kept */

@@ -46,6 +46,10 @@ static void add_work(struct operands *o, const struct pp_kernels *k, const struc
     add(o, w->grad_in, stage->boundary_bytes);
     add(o, w->grad_out, stage->boundary_bytes);
     add(o, w->scratch, stage->scratch_bytes);
+    if (pp_stage_generates(&stage->shape)) {
+        add(o, w->cache.at, pp_stage_cache_bytes(stage, stage->shape.rows));
+        add(o, w->logits, pp_stage_logits_bytes(stage));
+    }
 }
 
 /* Ranges may be empty, with an end before their begin. */
@@ -75,8 +79,7 @@ static void add_op(struct operands *o, const struct pp_worker *w, int i)
     const struct pp_machine *m = w->machine;
     const struct pp_bound_call *call = &m->calls[pp_row(w, i)];
     const int kind = m->p->kind[i];
-    const struct pp_state state =
-        pp_chunk_updated(&w->chunks[m->p->pipe[i] * m->stages + m->p->stage[i]]);
+    const struct pp_state state = pp_chunk_updated(&w->chunks[pp_chunk_of(m, i)]);
 
     /* An update that reads buckets from a file finds none in the cache. */
     const bool is_read = kind == PP_U && m->layout[w->rank].bucket.elements == 0;

@@ -43,6 +43,12 @@ static void add_wires(const struct pp_cost_builder *b)
     costs->link = link;
 }
 
+static size_t output_bytes(const struct pp_cost_builder *b, int stage)
+{
+    return b->p->passes > 0 ? pp_output_pitch(b->p, b->stages, stage)
+                            : b->stages[stage]->boundary_bytes;
+}
+
 /* W frees all saved tensors (weight_grad_frac 1), because I replaces them by those that W needs. */
 static void add_memory(const struct pp_cost_builder *b)
 {
@@ -62,11 +68,19 @@ static void add_memory(const struct pp_cost_builder *b)
             .saved_bytes = cells * (double)(stage->kept_bytes + stage->saved_bytes),
             .checkpoint_bytes = cells * (double)stage->kept_bytes,
             .weight_grad_frac = 1,
-            .boundary_bytes = s + 1 < b->p->stages ? cells * (double)stage->boundary_bytes : 0};
+            .boundary_bytes = s + 1 < b->p->stages ? cells * (double)output_bytes(b, s) : 0};
+        if (s >= pp_program_model_stages(b->p)) /* it has the weights of an earlier pass */
+            b->costs->memory[s].params_bytes = 0;
         other_bytes = fmax(other_bytes, (double)(stage->scratch_bytes +
                                                  (b->is_exact ? stage->grad_scratch_bytes : 0)));
     }
     b->costs->other_bytes = other_bytes;
+}
+
+/* Calls of an op on a micro-batch: of each granule, but in later passes of generation of all. */
+static int calls_of(const struct pp_cost_builder *b, int stage)
+{
+    return stage < pp_program_model_stages(b->p) ? b->p->granules : 1;
 }
 
 /* Time of the exchanges between devices that share blocks or experts, in an op of a micro-batch. */
@@ -89,9 +103,9 @@ static void add_exchanges(const struct pp_cost_builder *b)
 
         for (int among = 0; among < PP_AMONG && (stage->shape.tp > 1 || stage->shape.ep > 1);
              among++)
-            *ps[among] = b->p->granules * pp_stage_exchanges_ps(b->arena, stage, calls[call].call,
-                                                                (enum pp_exchange_among)among,
-                                                                b->kernels, b->costs);
+            *ps[among] = calls_of(b, at / b->p->splits) *
+                         pp_stage_exchanges_ps(b->arena, stage, calls[call].call,
+                                               (enum pp_exchange_among)among, b->kernels, b->costs);
     }
 }
 

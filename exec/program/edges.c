@@ -2,7 +2,6 @@
 #include "exec/program/edges.h"
 
 #include "exec/program/none.h"
-#include "exec/program/places.h"
 
 struct walk {
     struct pp_arena *scratch;

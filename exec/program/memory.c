@@ -52,7 +52,7 @@ static void place_state(const struct pp_placing *l, int k, struct pp_rank_layout
 static void place_states(const struct pp_placing *l, int r, struct pp_rank_layout *rank)
 {
     const struct pp_program *p = l->p;
-    const int places = p->pipelines * p->stages;
+    const int places = p->pipelines * pp_program_model_stages(p);
 
     rank->state_offset = PP_ARRAY(l->arena, size_t, places);
     rank->home = pp_arena_alloc(l->arena, sizeof(*rank->home) * (size_t)places);
@@ -107,8 +107,10 @@ static void place_sum(const struct pp_placing *l, int r, struct pp_rank_layout *
 
     for (int i = p->begin[r]; i < p->begin[r + 1]; i++) {
         const struct pp_tier_place *home =
-            &rank->home[p->pipe[i] * p->stages + p->stage[i]][PP_STATE_GRADS];
-        if (!l->wholes->is_added[i] || home->tier != PP_TIER_NVME)
+            l->wholes->is_added[i]
+                ? &rank->home[p->pipe[i] * p->stages + p->stage[i]][PP_STATE_GRADS]
+                : NULL;
+        if (!home || home->tier != PP_TIER_NVME)
             continue;
         const size_t bytes =
             pp_state_bytes(l->stages[p->stage[i]], l->kernels, l->is_exact, l->cuts[p->stage[i]])
@@ -134,7 +136,8 @@ static void place_scratch(const struct pp_placing *l, int r, struct pp_rank_layo
             rank->scratch_bytes = stage->scratch_bytes;
         if (stage->grad_scratch_bytes > tensor_bytes)
             tensor_bytes = stage->grad_scratch_bytes;
-        const size_t squares_bytes = sizeof(double) * (size_t)pp_squares_blocks(stage);
+        const size_t squares_bytes =
+            p->passes > 0 ? 0 : sizeof(double) * (size_t)pp_squares_blocks(stage);
         if (squares_bytes > rank->scratch_bytes)
             rank->scratch_bytes = squares_bytes;
     }
@@ -142,7 +145,7 @@ static void place_scratch(const struct pp_placing *l, int r, struct pp_rank_layo
     rank->weights_bytes = p->weight_stream ? rank->tensor_bytes : 0;
     for (int i = p->begin[r]; i < p->begin[r + 1]; i++) {
         const struct pp_stage_shape *shape = &l->stages[p->stage[i]]->shape;
-        if (p->kind[i] == PP_F && shape->has_head)
+        if (p->kind[i] == PP_F && shape->has_head && p->passes == 0)
             rank->loss_bytes +=
                 sizeof(double) * p->granule_count[i] * (size_t)shape->rows * (size_t)shape->tokens;
     }
@@ -177,6 +180,7 @@ struct pp_cuts *pp_memory_cuts(struct pp_arena *arena, const struct pp_program *
                                  .optimizer = sharers};
     for (int stage = 0; stage < p->stages; stage++) {
         cuts[stage].ep = stages[stage]->shape.ep;
+        cuts[stage].has_weights_alone = p->passes > 0;
         for (int part = 0; part < PP_STATE_PARTS; part++)
             cuts[stage].most_grads[part] =
                 pp_most_grads(stages[stage], (enum pp_state_part)part, cuts[stage]);
@@ -225,9 +229,11 @@ struct pp_rank_layout *pp_memory_layout(struct pp_arena *arena, const struct pp_
         pp_layout_edges(&l, r, &ranks[r]);
         place_sum(&l, r, &ranks[r]);
         place_scratch(&l, r, &ranks[r]);
+        pp_layout_generation(&l, r, &ranks[r]);
         ranks[r].peak_bytes = ranks[r].params_bytes + ranks[r].grads_bytes +
                               ranks[r].optimizer_bytes + ranks[r].activations_bytes +
-                              ranks[r].buffers_bytes + ranks[r].other_bytes;
+                              ranks[r].buffers_bytes + ranks[r].other_bytes +
+                              ranks[r].generating.cache_bytes;
     }
     return ranks;
 }

@@ -3,6 +3,7 @@
  * tensor. */
 #pragma once
 
+#include "exec/program/generation.h"
 #include "exec/program/moved.h"
 #include "exec/program/updates.h"
 #include "exec/program/wholes.h"
@@ -42,10 +43,11 @@ struct pp_rank_layout {
     size_t sum_offset;   /* in the host's block: a sum in a file, while the host adds to it */
     size_t *whole_offset[PP_WHOLES]; /* [buffer] whole parameters and gradients, after the states */
     size_t parts_bytes;              /* states and these buffers: all that collectives move */
-    size_t scratch_offset, scratch_bytes; /* of any one call of a stage, or of the norm */
-    size_t tensor_offset, tensor_bytes;   /* one tensor, for exact gradients */
-    size_t weights_offset, weights_bytes; /* one tensor, for the weight-gradient stream */
-    size_t loss_offset, loss_bytes;       /* of every token whose loss the rank computes */
+    size_t scratch_offset, scratch_bytes;   /* of any one call of a stage, or of the norm */
+    size_t tensor_offset, tensor_bytes;     /* one tensor, for exact gradients */
+    size_t weights_offset, weights_bytes;   /* one tensor, for the weight-gradient stream */
+    size_t loss_offset, loss_bytes;         /* of every token whose loss the rank computes */
+    struct pp_generating_layout generating; /* of a generating program */
     size_t expert_bytes;         /* after them, tokens of experts: pp_net_expert_tokens() doubles */
     size_t block_bytes;          /* the whole, with padding to 64 bytes between the parts */
     size_t tier_bytes[PP_TIERS]; /* blocks of other tiers; that of NVMe is a file */
@@ -53,7 +55,7 @@ struct pp_rank_layout {
     /* payload without padding, by kind */
     size_t params_bytes, grads_bytes, optimizer_bytes, activations_bytes, buffers_bytes,
         other_bytes;
-    size_t peak_bytes;                             /* sum of these six: the prediction */
+    size_t peak_bytes; /* sum of these six, and of caches: the prediction */
     size_t away_bytes[PP_TIERS][PP_STATE_CLASSES]; /* payload on other tiers, by class */
 };
 

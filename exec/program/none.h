@@ -1,4 +1,5 @@
-/* exec/program/none.h — a column of a program: a number for each instruction, none at first. */
+/* exec/program/none.h — numbers for a walk over a program: a column of them, none at first, and
+ * places, the lowest that is free. */
 #pragma once
 
 #include "schedules/program/program.h"
@@ -21,4 +22,22 @@ static inline size_t pp_cell_of(const struct pp_program *p, int stage, int granu
     return ((size_t)stage * (size_t)(p->micro_batches * p->granules) + (size_t)granule) *
                (size_t)p->splits +
            (size_t)split;
+}
+
+struct pp_place_list {
+    bool *is_taken; /* [place] */
+    int count, capacity;
+};
+
+/* Takes a place; the list grows in the arena. */
+static inline int32_t pp_places_take(struct pp_arena *arena, struct pp_place_list *places)
+{
+    int at = 0;
+
+    while (at < places->count && places->is_taken[at])
+        at++;
+    if (at == places->count)
+        *PP_PUSH(arena, places->is_taken, places->count, places->capacity) = false;
+    places->is_taken[at] = true;
+    return at;
 }

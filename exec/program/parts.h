@@ -33,6 +33,9 @@ static inline struct pp_tier_place pp_layout_take_at(struct pp_rank_layout *rank
     rank->away_bytes[tier][class] += bytes;
     return (struct pp_tier_place){tier, offset};
 }
+/* generation.c: places what a generating program has in addition. */
+void pp_layout_generation(const struct pp_placing *layout, int rank_number,
+                          struct pp_rank_layout *rank);
 /* slots.c: places the slots of a rank; what moves out of them, and edges. */
 void pp_layout_slots(const struct pp_placing *layout, int rank_number, struct pp_rank_layout *rank);
 void pp_layout_away(const struct pp_placing *layout, int rank_number, struct pp_rank_layout *rank);

@@ -25,7 +25,8 @@ static void write_slot(const struct pp_placing *l, int i, bool is_moved, struct 
     const struct pp_program *p = l->p;
     const struct pp_stage *stage = l->stages[p->stage[i]];
     const enum pp_slot_class class = (enum pp_slot_class)l->class_of[i];
-    const size_t pitch = pp_slot_pitch(stage, class, p->kind[i] == PP_R),
+    const size_t pitch = class >= PP_SLOT_RECV_F ? pp_message_pitch(p, l->stages, i)
+                                                 : pp_slot_pitch(stage, class, p->kind[i] == PP_R),
                  all = p->granule_count[i] * pitch;
     struct pp_extent ranges[PP_MOVED_RANGES] = {{0, pitch}};
     const int count = is_moved ? pp_moved_ranges(stage, class == PP_SLOT_KEPT, ranges) : 1;

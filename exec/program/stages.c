@@ -28,6 +28,51 @@ static struct pp_stage_shape shape_of(const struct pp_program *p, const struct p
     return shape;
 }
 
+/* Stages of a generating program: pass 0 has pieces of prompts, a later one tokens of groups. */
+static struct pp_stage_shape shape_of_pass(const struct pp_program *p,
+                                           const struct pp_stages_wish *wish, int stage)
+{
+    const struct pp_generation *g = wish->generation;
+    const int model = pp_program_model_stages(p), pieces = pp_generation_pieces(g);
+    struct pp_stage_shape shape = wish->shape;
+
+    shape.blocks = wish->blocks[stage % model];
+    shape.has_embedding = stage % model == 0;
+    shape.has_head = stage % model == model - 1;
+    shape.rows = g->batch / g->groups / (stage < model ? pieces : 1);
+    shape.tokens = stage < model ? g->prompt_tokens : 1;
+    shape.splits = 1;
+    shape.context = pp_generation_context(g, g->passes - 1);
+    return shape;
+}
+
+static void make_passes(struct pp_arena *arena, const struct pp_program *p,
+                        const struct pp_stages_wish *wish, int tp_index,
+                        const struct pp_stage **stages)
+{
+    const int model = pp_program_model_stages(p);
+
+    for (int s = 0, first = 0; s < p->stages; first += wish->blocks[s++ % model]) {
+        first = s % model == 0 ? 0 : first;
+        struct pp_stage_shape shape = shape_of_pass(p, wish, s);
+        shape.first_block = first;
+        shape.tp_index = tp_index;
+        stages[s] = s < 2 * model ? pp_stage_create(arena, wish->net, &shape, wish->kernels)
+                                  : stages[s - model];
+    }
+}
+
+static const struct pp_stage **make_generating(struct pp_arena *arena, const struct pp_program *p,
+                                               const struct pp_stages_wish *wish)
+{
+    const int tp = wish->shape.tp > 1 ? wish->shape.tp : 1;
+    const struct pp_stage **stages = PP_ARRAY(arena, const struct pp_stage *, tp * p->stages);
+
+    for (int t = 0; t < tp; t++)
+        make_passes(arena, p, wish, t, stages + t * p->stages);
+    return stages;
+}
+
 static const struct pp_stage **make(struct pp_arena *arena, const struct pp_program *p,
                                     const struct pp_stages_wish *wish, bool is_rounded)
 {
@@ -96,6 +141,8 @@ static void round_where_less(struct pp_arena *arena, const struct pp_program *p,
 const struct pp_stage **pp_stages_make(struct pp_arena *arena, const struct pp_program *program,
                                        const struct pp_stages_wish *wish)
 {
+    if (wish->generation)
+        return make_generating(arena, program, wish);
     const struct pp_stage **stages = make(arena, program, wish, false);
 
     if (wish->shape.act_bits > 0)

@@ -116,10 +116,13 @@ struct pp_state_bytes pp_state_bytes(const struct pp_stage *stage, const struct 
 {
     const struct room all = room_of(stage, PP_OF_ALL, cuts),
                       experts = room_of(stage, PP_OF_EXPERTS, cuts);
-    const size_t moment = (size_t)(all.moment + experts.moment) * k->gradient_bytes;
+    const size_t moment = (size_t)(all.moment + experts.moment) * k->gradient_bytes,
+                 weights = (size_t)(all.weights + experts.weights) * k->element_bytes;
 
+    if (cuts.has_weights_alone)
+        return (struct pp_state_bytes){.weights = weights};
     return (struct pp_state_bytes){
-        .weights = (size_t)(all.weights + experts.weights) * k->element_bytes,
+        .weights = weights,
         .gradients = (size_t)(all.gradients + experts.gradients) *
                      (is_exact ? sizeof(int64_t) : k->gradient_bytes),
         .optimizer = (has_master(k) ? 3 : 2) * moment,
@@ -149,14 +152,15 @@ struct pp_state pp_state_of_copy(const struct pp_stage *stage, const struct pp_k
 {
     const struct pp_state_bytes bytes = pp_state_bytes(stage, k, is_exact, cuts);
     const struct pp_range all = part_of(stage, PP_OF_ALL);
-    char *gradients = at + bytes.weights, *m = gradients + bytes.gradients, *v = m + bytes.moment;
+    char *gradients = cuts.has_weights_alone ? NULL : at + bytes.weights,
+         *m = gradients ? gradients + bytes.gradients : NULL, *v = m ? m + bytes.moment : NULL;
 
     return (struct pp_state){.weights = at,
                              .sum = is_exact ? NULL : gradients,
                              .fixed = is_exact ? (int64_t *)(void *)gradients : NULL,
                              .m = m,
                              .v = v,
-                             .master = has_master(k) ? v + bytes.moment : NULL,
+                             .master = v && has_master(k) ? v + bytes.moment : NULL,
                              .share = run_of(all, copy[PP_OF_ALL], cuts.optimizer, cuts),
                              .held = run_of(all, copy[PP_OF_ALL], cuts.params, cuts),
                              .summed = summed_of(stage, PP_OF_ALL, copy[PP_OF_ALL], cuts),

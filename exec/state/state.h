@@ -45,6 +45,7 @@ struct pp_cuts {
     int params, grads, optimizer;
     int ep; /* replicas that share experts: of these there are 1 / ep as many copies; 0 = none */
     int64_t most_grads[PP_STATE_PARTS]; /* pp_most_grads(), which walks all copies; 0 = not known */
+    bool has_weights_alone;             /* of a run that generates: no gradients, m, v and master */
 };
 static inline struct pp_cuts pp_cuts_none(void)
 {
@@ -66,12 +67,12 @@ struct pp_range pp_range_of(const struct pp_param *param);
 int64_t pp_flat_unit_from(int64_t element); /* earliest begin of a tensor that is not before it */
 
 struct pp_state {
-    void *weights;         /* of T, see kernels.h; all other vectors are of G */
-    void *master;          /* the weights of the share in G; NULL where T is G */
-    void *m, *v;           /* of the share, from its first element on, as master */
-    void *sum;             /* gradients; NULL if exact */
-    int64_t *fixed;        /* exact gradients; NULL otherwise */
-    bool keeps_gradients;  /* an update on the host leaves them: they are read after it */
+    void *weights;        /* of T, see kernels.h; all other vectors are of G */
+    void *master;         /* the weights of the share in G; NULL where T is G */
+    void *m, *v;          /* of the share, from its first element on, as master */
+    void *sum;            /* gradients; NULL if exact. Without training, all but weights are NULL */
+    int64_t *fixed;       /* exact gradients; NULL otherwise */
+    bool keeps_gradients; /* an update on the host leaves them: they are read after it */
     struct pp_range share; /* range where a step's gradients are sure to be complete */
     struct pp_range held;  /* elements of `weights` */
     /* Elements of `sum` or `fixed`. If gradients are cut: the share, to the end of its last block

@@ -268,7 +268,7 @@ uint64_t pp_state_drawn_hash(const struct pp_stage *stage, const struct pp_kerne
                               own = pp_range_common(pp_state_share(there, part), hashed);
         const struct pp_state state = {
             .weights = weights,
-            .master = k->element_bytes != k->gradient_bytes ? master : NULL,
+            .master = there->master != NULL ? master : NULL,
             .share = {own.from - first.offset, own.until - first.offset},
             .held = {here.from - first.offset, here.until - first.offset}};
 

@@ -2,6 +2,7 @@
  * adds sums, comes to barriers. False = not now: the frame is repeated, early or invalid. */
 #include "exec/copy/reach.h"
 #include "exec/host/futex.h"
+#include "exec/passes/passes.h"
 #include "exec/tcp/tcp.h"
 
 #include <string.h>
@@ -119,6 +120,14 @@ static bool take_end(struct pp_tcp *t, const struct pp_arrival *a)
     return true;
 }
 
+static bool take_made(struct pp_tcp *t, const struct pp_arrival *a)
+{
+    const struct pp_worker *w = worker_of(t, a);
+
+    return pp_tokens_take(t->m, &t->m->calls[pp_row(w, a->frame->id)].made[a->frame->flags],
+                          a->payload);
+}
+
 /* The end of the step may have come first: it is another thread's. A step may begin meanwhile. */
 static bool take_at(struct pp_tcp *t, const struct pp_arrival *a)
 {
@@ -142,6 +151,7 @@ static bool take_fetch(struct pp_tcp *t, const struct pp_arrival *a)
 
     if (t->m->options.is_poisoned)
         state.ps = (int64_t)pp_machine_touched(t->m, w->rank, w->replica);
+    state.header.bytes = pp_cache_touched(t->m, w);
     if (!has_states || pp_machine_try(t->m, pp_states_fetch(t->m, &err), &err))
         pp_tcp_send_state(t, a->process, state);
     return true;
@@ -158,6 +168,7 @@ static bool take_state(struct pp_tcp *t, const struct pp_arrival *a)
     if (t->process > 0 && w->has_states)
         pp_machine_try(t->m, pp_reach_push(w, &err), &err);
     w->touched_bytes = (size_t)a->frame->ps;
+    w->cache_touched_bytes = (size_t)a->frame->header.bytes;
     if (t->process == 0)
         pp_tcp_count_answer(t);
     return true;
@@ -227,6 +238,7 @@ static bool (*const TAKE[PP_FRAME_KINDS])(struct pp_tcp *, const struct pp_arriv
     [PP_FRAME_ALIVE] = take_alive,
     [PP_FRAME_ASK] = pp_tcp_take_ask,
     [PP_FRAME_ANSWER] = pp_tcp_take_answer,
+    [PP_FRAME_MADE] = take_made,
     [PP_FRAME_GROUP] = pp_tcp_take_group,
 };
 

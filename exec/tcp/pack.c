@@ -31,8 +31,7 @@ static size_t replica_tokens(const struct pp_machine *m)
 {
     const struct pp_batch *batch = m->options.batch;
 
-    return (size_t)batch->micro_batches * (size_t)batch->mbs *
-           (size_t)m->options.stages[0]->net->seq;
+    return (size_t)batch->micro_batches * (size_t)batch->mbs * (size_t)pp_sample_tokens(m);
 }
 
 /* A first stage needs the input of its replica, a last one the targets. */
@@ -43,7 +42,8 @@ static void find_ends(const struct pp_worker *w, bool *has_first, bool *has_last
         const struct pp_chunk *chunk = &w->chunks[place];
 
         *has_first |= chunk->worker && chunk->stage->shape.has_embedding;
-        *has_last |= chunk->worker && chunk->stage->shape.has_head;
+        *has_last |=
+            chunk->worker && chunk->stage->shape.has_head && !w->machine->options.generation;
     }
 }
 

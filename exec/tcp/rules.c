@@ -1,5 +1,6 @@
 /* Legal frames: their sender, worker and number of bytes. Received times, ids and sizes become
  * indices and sizes here, so each frame is checked against this table before it is used. */
+#include "exec/passes/passes.h"
 #include "exec/tcp/tcp.h"
 
 enum way { ANY_WAY, FROM_FIRST, TO_FIRST };
@@ -37,6 +38,21 @@ static bool is_at(const struct pp_tcp *t, int process, const struct pp_frame *f)
 static bool is_progress(const struct pp_tcp *t, int process, const struct pp_frame *f)
 {
     return is_at(t, process, f) && f->ps >= 0 && f->ps <= INT32_MAX;
+}
+
+static const struct pp_bound_call *made_by(const struct pp_tcp *t, const struct pp_frame *f)
+{
+    return &t->m->calls[pp_row(&t->m->workers[f->worker], f->id)];
+}
+
+/* The first device of a group tells its tokens once. */
+static bool is_made(const struct pp_tcp *t, int process, const struct pp_frame *f)
+{
+    const struct pp_worker *w = &t->m->workers[f->worker];
+
+    return t->m->generating && is_at(t, process, f) && f->id < t->m->p->begin[w->rank + 1] &&
+           w->tp_index == 0 && made_by(t, f)->made && f->flags >= 0 &&
+           f->flags < made_by(t, f)->count;
 }
 
 static bool is_post(const struct pp_tcp *t, int process, const struct pp_frame *f)
@@ -101,6 +117,11 @@ static bool is_question(const struct pp_tcp *t, int process, const struct pp_fra
 static uint64_t message_bytes(const struct pp_tcp *t, const struct pp_frame *f)
 {
     return t->m->messages[f->id].bytes;
+}
+
+static uint64_t made_bytes(const struct pp_tcp *t, const struct pp_frame *f)
+{
+    return pp_tokens_bytes(t->m, &made_by(t, f)->made[f->flags]);
 }
 
 static bool is_last_barrier(const struct pp_tcp *t, const struct pp_frame *f)
@@ -176,6 +197,7 @@ static const struct rule {
     [PP_FRAME_ALIVE] = {"alive", ANY_WAY, NULL, NULL},
     [PP_FRAME_ASK] = {"ask", FROM_FIRST, is_question, question_bytes},
     [PP_FRAME_ANSWER] = {"answer", TO_FIRST, NULL, answer_bytes},
+    [PP_FRAME_MADE] = {"made", TO_FIRST, is_made, made_bytes},
     [PP_FRAME_GROUP] = {"group", ANY_WAY, pp_tcp_is_group, pp_tcp_group_bytes},
 };
 

@@ -24,7 +24,8 @@ enum pp_frame_kind {
     PP_FRAME_AT,      /* -> 0, now and then: a worker's instruction; in ps its finished launches, in
                        * flags whether it waits for its group */
     PP_FRAME_FETCH,   /* 0 -> all: send STATE, with these flags */
-    PP_FRAME_STATE,   /* either way: state of a worker's chunks; in ps its touched bytes */
+    PP_FRAME_STATE,   /* either way: state of a worker's chunks; in ps its touched bytes, in the
+                       * header those of its caches */
     PP_FRAME_FAIL,    /* -> 0 -> all: the message */
     PP_FRAME_PING,    /* 0 -> all and back: the process's clock */
     PP_FRAME_OFFSET,  /* 0 -> all: the offset of that clock */
@@ -34,6 +35,7 @@ enum pp_frame_kind {
     PP_FRAME_ALIVE,   /* between 0 and all; in flags whether an answer is being prepared */
     PP_FRAME_ASK,     /* 0 -> all: a question; in id the bytes of an answer */
     PP_FRAME_ANSWER,  /* -> 0: the answer, or in flags a status and its message */
+    PP_FRAME_MADE,    /* -> 0: tokens that F `id` has made, of its call number `flags` */
     PP_FRAME_GROUP,   /* between members of a group: at a meeting, with what the other reads */
     PP_FRAME_KINDS
 };
@@ -251,6 +253,7 @@ enum pp_status pp_tcp_begin(struct pp_machine *m, struct pp_error *err);
 void pp_tcp_posted(struct pp_worker *w, int instruction, const struct pp_header *header);
 void pp_tcp_send_message(struct pp_machine *m, struct pp_machine_message *message);
 void pp_tcp_summed(struct pp_worker *w, int instruction);
+void pp_tcp_made(struct pp_worker *w, const struct pp_made *made, const char *report);
 void pp_tcp_arrived(struct pp_worker *w, int barrier);
 void pp_tcp_released(struct pp_machine *m, int barrier);
 void pp_tcp_failed(struct pp_machine *m);

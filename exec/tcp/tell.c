@@ -1,4 +1,5 @@
 /* Frames that report a step to others, and questions between steps. */
+#include "exec/passes/passes.h"
 #include "exec/tcp/tcp.h"
 
 #include <string.h>
@@ -68,6 +69,17 @@ void pp_tcp_send_message(struct pp_machine *m, struct pp_machine_message *messag
     if (pp_tcp_is_here(pp_tcp_of(m), ends.source))
         pp_tcp_send(pp_tcp_of(m), pp_tcp_owner(pp_tcp_of(m), ends.dest), &frame,
                     message->send.buffer, NULL, message);
+}
+
+void pp_tcp_made(struct pp_worker *w, const struct pp_made *made, const char *report)
+{
+    const struct pp_frame frame = {.kind = PP_FRAME_MADE,
+                                   .worker = w->index,
+                                   .id = made->instruction,
+                                   .flags = made->number,
+                                   .bytes = pp_tokens_bytes(w->machine, made)};
+
+    pp_tcp_send_copy(pp_tcp_of(w->machine), 0, &frame, report);
 }
 
 void pp_tcp_arrived(struct pp_worker *w, int barrier)

@@ -39,7 +39,7 @@ size_t pp_nccl_room_bytes(const struct pp_machine *m)
     const size_t rows_bytes = pp_nccl_rows_bytes(m);
     size_t most_bytes = 0;
 
-    for (int stage = 0; stage < m->stages && m->tp > 1; stage++) {
+    for (int stage = 0; stage < m->p->stages && m->tp > 1; stage++) {
         const size_t bytes =
             pp_stage_most_exchanged_bytes(m->options.stages[stage], m->options.kernels);
         most_bytes = bytes > most_bytes ? bytes : most_bytes;

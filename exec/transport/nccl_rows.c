@@ -41,7 +41,7 @@ size_t pp_nccl_rows_bytes(const struct pp_machine *m)
     const bool is_used = m->ep > 1 && (!m->transport->is_mapped || m->options.may_choose_transport);
     size_t most_bytes = 0;
 
-    for (int stage = 0; stage < m->stages && is_used; stage++) {
+    for (int stage = 0; stage < m->p->stages && is_used; stage++) {
         const size_t bytes = pp_stage_most_slot_bytes(m->options.stages[stage], m->options.kernels);
         most_bytes = bytes > most_bytes ? bytes : most_bytes;
     }

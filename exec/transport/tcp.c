@@ -295,6 +295,7 @@ void pp_tcp_stop(struct pp_machine *m)
 const struct pp_remote pp_tcp_remote = {
     .begin = pp_tcp_begin,
     .arrived = pp_tcp_arrived,
+    .made = pp_tcp_made,
     .released = pp_tcp_released,
     .fetch = pp_tcp_fetch,
     .ask = pp_tcp_ask,

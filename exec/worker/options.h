@@ -9,6 +9,7 @@
 #include "exec/stage/batch.h"
 #include "exec/state/state.h"
 #include "exec/tiers/budget.h"
+#include "exec/worker/generation.h"
 #include "exec/worker/inject.h"
 #include "schedules/evaluate/evaluate.h"
 #include "schedules/memory/memory.h"
@@ -43,6 +44,8 @@ struct pp_machine_options {
     const struct pp_stage *const *stages; /* [tp][ep][stages]: those of each device of a group */
     int tp; /* devices of a tensor-parallel group, each a worker; 0 or 1 = one */
     int ep; /* replicas that share experts, which walk one list together; 0 or 1 = none */
+    /* NULL: the program trains. Else see exec/machine/generate.h */
+    const struct pp_machine_generation *generation;
     const struct pp_batch *batch;
     const struct pp_recipe *recipe;
     const struct pp_kernels *kernels;

@@ -45,6 +45,8 @@ static void tell_place(const struct pp_worker *w, int at, struct pp_error *err)
     if (at < first + count) {
         pp_program_print_op(p, at, text);
         pp_error_append(err, " at op %d of %d, %s", at - first, count, text);
+        if (p->passes > 0)
+            pp_error_append(err, " of pass %d", p->stage[at] / w->machine->stages);
     }
     if (at > first) {
         pp_program_print_op(p, at - 1, text);

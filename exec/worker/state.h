@@ -26,6 +26,11 @@ struct pp_bound_call {
     struct pp_group_segment *segments; /* [segment_count] see group.c; NULL without a group */
     int segment_count, first_segment;  /* the latter: among those of its worker's list */
     int launches_more;                 /* of a group: from its first launch to its last segment */
+    /* In a generating program: work before all of `works`, and after each; NULL: none. Ids that
+     * come in several messages; tokens that the head makes. */
+    pp_backend_work before, after;
+    struct pp_fed *fed;
+    struct pp_made *made; /* [count] */
 };
 
 /* One copy of a chunk's weights. */
@@ -110,6 +115,7 @@ struct pp_worker {
     char *file_at;              /* addresses in place of the file's bytes, without memory */
     struct pp_staging staging;  /* of all states: at the block's begin, or scattered over tiers */
     struct pp_staging figures;  /* losses, and tokens of experts */
+    struct pp_chooser *chooser; /* of a generating program; else NULL */
     bool has_states, has_parts; /* on_host of `staging` has memory: until a step begins; always */
     uint64_t drawn;             /* hash of its initial weights */
     struct pp_chunk *chunks;    /* [place] */
@@ -117,7 +123,8 @@ struct pp_worker {
     int *status;                /* enum pp_fixed_status of its gradients */
     int *sum_on_host_status;    /* the same of what the host adds up */
     int sum_status;             /* status of its process's sums, if that is another process */
-    size_t touched_bytes;       /* of its block, if it is in another process */
+    /* of its block, and of its caches, if it is in another process */
+    size_t touched_bytes, cache_touched_bytes;
     struct pp_fallbacks fallbacks; /* of its process, in the last step; the first worker has them */
     pthread_t thread;              /* if it is a thread */
     atomic_int at;                 /* current instruction, which others may read at any time */
@@ -163,6 +170,7 @@ struct pp_machine {
     struct pp_machine_options options;
     const struct pp_program *p;
     uint64_t program_hash;
+    /* stages: of the model, which a generating program passes several times */
     int size, replicas, tp, ep, worker_count, stages, places;
     /* Index of the one worker that runs in this process; worker_count: none; -1: all. */
     int own_worker;
@@ -183,8 +191,9 @@ struct pp_machine {
     int32_t *same_as;              /* [row] see graphs.c */
     bool has_graphs[2],
         has_run; /* captured graphs without and with timing events; whether a step has run here */
-    int32_t *ids, *targets; /* [sample of the step][seq] */
-    int *statuses;          /* enum pp_fixed_status of workers, collectives and tied sums */
+    int32_t *ids, *targets;           /* [sample of the step][seq] */
+    struct pp_generating *generating; /* NULL: the program trains */
+    int *statuses; /* enum pp_fixed_status of workers, collectives and tied sums */
 
     struct pp_machine_message *messages; /* [message * replicas + replica], device by device */
     int64_t *channel_ps; /* [channel * replicas + replica] end of the last message; likewise */

@@ -13,6 +13,7 @@ struct pp_machine_message;
 struct pp_question;
 struct pp_answers;
 struct pp_arena;
+struct pp_made;
 /* Calls between processes that share no memory. Any thread may call these, and `posted` to `failed`
  * of a transport. Only begin, fetch, ask, align and serve wait. */
 struct pp_remote {
@@ -21,6 +22,8 @@ struct pp_remote {
     /* `arrived` reports a worker at a barrier; `released`, by the step's caller, lets all pass. */
     void (*arrived)(struct pp_worker *worker, int barrier);
     void (*released)(struct pp_machine *machine, int barrier);
+    /* Reports tokens that a worker of another process has made: pp_tokens_bytes(). */
+    void (*made)(struct pp_worker *worker, const struct pp_made *made, const char *report);
     /* Between steps, after the first one: brings the touched bytes of all workers here, and their
      * states if wanted. PP_EFAIL if a process has failed or is gone. */
     enum pp_status (*fetch)(const struct pp_machine *machine, bool has_states,

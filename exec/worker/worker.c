@@ -192,6 +192,8 @@ void pp_call_begin(const struct pp_kernels *k, void *stream, struct pp_bound_cal
     for (size_t i = 0; i < PP_COUNT(call->cleared); i++)
         if (call->cleared[i].memory)
             k->zero(stream, call->cleared[i].bytes, call->cleared[i].memory);
+    if (call->before)
+        call->before(k, stream, call->fed);
     call->part.timing_count = 0;
 }
 
@@ -203,6 +205,8 @@ static void run_call(const struct pp_kernels *k, void *stream, void *argument)
     for (int g = 0; g < call->count; g++) {
         call->run(k, stream, &call->works[g]);
         pp_probe_add(call, g);
+        if (call->after)
+            call->after(k, stream, &call->made[g]);
     }
 }
 
@@ -212,8 +216,7 @@ struct pp_worker_launch pp_launch_of(const struct pp_worker *w, int i)
     const struct pp_program *p = m->p;
 
     if (p->kind[i] == PP_U)
-        return (struct pp_worker_launch){pp_update_run,
-                                         &w->chunks[p->pipe[i] * m->stages + p->stage[i]]};
+        return (struct pp_worker_launch){pp_update_run, &w->chunks[pp_chunk_of(m, i)]};
     return (struct pp_worker_launch){run_call, &m->calls[pp_row(w, i)]};
 }
 

@@ -88,12 +88,27 @@ static inline int pp_collective_of(const struct pp_worker *w, int instruction)
 
     return w->tp_index * p->collective_count + p->arg[instruction];
 }
-/* Stage of a place, as the worker has it. */
-static inline const struct pp_stage *pp_stage_at(const struct pp_worker *w, int place)
+/* Place of an instruction's chunk. */
+static inline int pp_chunk_of(const struct pp_machine *m, int instruction)
+{
+    return m->p->pipe[instruction] * m->stages + m->p->stage[instruction] % m->stages;
+}
+/* Stage of the program, and that of a place, as the worker has it. */
+static inline const struct pp_stage *pp_program_stage_at(const struct pp_worker *w, int stage)
 {
     const struct pp_machine *m = w->machine;
 
-    return m->options.stages[pp_group_index(w) * m->stages + place % m->stages];
+    return m->options.stages[pp_group_index(w) * m->p->stages + stage];
+}
+static inline const struct pp_stage *pp_stage_at(const struct pp_worker *w, int place)
+{
+    return pp_program_stage_at(w, place % w->machine->stages);
+}
+/* Tokens of a sample in m->ids. */
+static inline int pp_sample_tokens(const struct pp_machine *m)
+{
+    return m->options.generation ? m->options.generation->of.prompt_tokens
+                                 : m->options.stages[0]->net->seq;
 }
 /* Sums of squares of a place's blocks, and their stage. Blocks of which all replicas have the same
  * count with the first of those that share experts. */
