@@ -235,7 +235,10 @@ enum pp_status pp_lower_gathers(const struct pp_lowering *l)
                             "for sharded ones give its F, B, I and W alone, as pipesim program "
                             "--compute prints them, or a file with gathers",
                             head->file ? head->file : head->name);
-    struct gathers g = {.walk = {.arena = l->arena, .units = options->units}, .options = options};
+    struct gathers g = {.walk = {.arena = l->arena,
+                                 .units = options->units,
+                                 .model_stages = pp_head_model_stages(head)},
+                        .options = options};
     g.walk.moments = PP_ARRAY(l->arena, struct pp_moment, pp_lists_longest(l->lists) + 1);
     for (int rank = 0; rank < head->ranks; rank++)
         gather_rank(&g, l->lists, rank, head->stages, head->mode != PP_MODE_INFER);

@@ -26,13 +26,19 @@ static bool has_grads(int kind)
     return kind == PP_B || kind == PP_W;
 }
 
+/* Returns the stage that stands for all whose units are the same. */
+static int stage_of(const struct pp_visit_walk *w, const struct pp_op *op)
+{
+    return w->model_stages > 0 ? op->stage % w->model_stages : op->stage;
+}
+
 /* ---- one walk -------------------------------------------------------------------------------- */
 
 static int add(const struct pp_visit_walk *w, struct pp_visits *visits, const struct pp_op *op,
                int moment)
 {
     *PP_PUSH(w->arena, visits->list, visits->count, visits->capacity) =
-        (struct pp_visit){op->stage, op->pipe, moment, moment, 1, op->kind != PP_F};
+        (struct pp_visit){stage_of(w, op), op->pipe, moment, moment, 1, op->kind != PP_F};
     return visits->count - 1;
 }
 
@@ -54,12 +60,12 @@ static int walk_moment(const struct pp_visit_walk *w, use_rule rule, struct pp_v
 
     for (int i = 0; i < w->moments[m].count; i++) {
         const struct pp_op *op = w->moments[m].op[i];
-        const int units = w->units ? w->units[op->stage] : 1;
+        const int stage = stage_of(w, op), units = w->units ? w->units[stage] : 1;
         const struct use use = rule(op, units > 1);
         if (use.is_apart)
             continue;
-        const bool is_same = count > 0 && next[0].stage == op->stage && next[0].pipe == use.pipe;
-        int visit = is_same ? next[0].visit : find_open(open, open_count, op->stage, &use);
+        const bool is_same = count > 0 && next[0].stage == stage && next[0].pipe == use.pipe;
+        int visit = is_same ? next[0].visit : find_open(open, open_count, stage, &use);
         if (use.is_counted && visit < 0)
             visit = add(w, visits, op, m);
         if (use.is_counted) {
@@ -67,7 +73,7 @@ static int walk_moment(const struct pp_visit_walk *w, use_rule rule, struct pp_v
             visits->list[visit].units += is_same ? 0 : units - 1;
         }
         if (!is_same)
-            next[count++] = (struct open){op->stage, use.pipe, visit, use.last};
+            next[count++] = (struct open){stage, use.pipe, visit, use.last};
         next[count - 1].visit = visit;
     }
     return count;

@@ -20,6 +20,7 @@ struct pp_visits {
 struct pp_visit_walk {
     struct pp_arena *arena;
     const int *units;          /* [stage], NULL = all 1 */
+    int model_stages;          /* stages with this distance have the same units; 0 = none have */
     struct pp_moment *moments; /* room for the moments of the longest list */
     int moment_count;
 };

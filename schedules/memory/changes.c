@@ -91,7 +91,9 @@ static double dense_grad_bytes(const struct pp_memory_walk *w, int stage, double
 static const struct pp_stage_gathers *gathers_of(const struct pp_memory_walk *w,
                                                  const struct pp_op *op)
 {
-    return w->whole && op->stage < w->costs->stages ? &w->costs->gathers[op->stage] : NULL;
+    const int stage = op->stage % pp_program_model_stages(w->p);
+
+    return w->whole && stage < w->costs->stages ? &w->costs->gathers[stage] : NULL;
 }
 
 /* Returns the part of gathered bytes, or of their gradients, that is present at a time. */

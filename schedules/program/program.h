@@ -234,6 +234,10 @@ struct pp_program_head {
     const int32_t *const *line, *const *column; /* [rank][position], copied; or NULL */
 };
 struct pp_program_head pp_program_head_of(const struct pp_program *p);
+static inline int pp_head_model_stages(const struct pp_program_head *head)
+{
+    return head->passes > 1 ? head->stages / head->passes : head->stages;
+}
 /* Returns the lists of a program, for a pass to change and freeze again. */
 struct pp_orders *pp_program_thaw(struct pp_arena *arena, const struct pp_program *p);
 /* Builds a program from lists: fills peer, builds channels, groups and collectives, resolves WAIT

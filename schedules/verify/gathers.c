@@ -45,7 +45,7 @@ static bool is_load(const struct pp_program *p, int i)
 /* Returns the units of a chunk that are there one after the other: 1 if the cache holds all. */
 static int units_of(const struct pp_gathers *g, int stage)
 {
-    const int units = g->v->p->state.units[stage];
+    const int units = g->v->p->state.units[stage % pp_program_model_stages(g->v->p)];
 
     return units > g->spec->cached ? units : 1;
 }
@@ -56,7 +56,7 @@ static int units_of(const struct pp_gathers *g, int stage)
 static enum pp_status check_units(struct pp_gathers *g, int i)
 {
     const struct pp_program *p = g->v->p;
-    struct pp_gather_stage *s = &g->stages[p->stage[i]];
+    struct pp_gather_stage *s = pp_gathers_of(g, i);
     const int start = pp_verify_start(p, i), kind = p->kind[i];
     const bool is_forward = kind == PP_F;
     const enum pp_gather_unit first = is_forward ? FIRST_UNIT : LAST_UNIT;
@@ -77,7 +77,7 @@ static enum pp_status check_units(struct pp_gathers *g, int i)
 static enum pp_status check_use(struct pp_gathers *g, int i)
 {
     const struct pp_program *p = g->v->p;
-    const struct pp_gather_stage *s = &g->stages[p->stage[i]];
+    const struct pp_gather_stage *s = pp_gathers_of(g, i);
     const int start = pp_verify_start(p, i); /* inputs of a pair are present before it starts */
 
     if (!pp_state_is_fetched(g->spec) && s->dropped >= 0)
@@ -107,13 +107,13 @@ static enum pp_status check_compute(struct pp_gathers *g, int i)
         return PP_OK;
     if (!pp_state_is_gathered(g->spec))
         return pp_gathers_check_pending(g, i);
-    g->stages[p->stage[i]].dirty = i;
+    pp_gathers_of(g, i)->dirty = i;
     return PP_OK;
 }
 
 static enum pp_status check_drop(struct pp_gathers *g, int i)
 {
-    struct pp_gather_stage *s = &g->stages[g->v->p->stage[i]];
+    struct pp_gather_stage *s = pp_gathers_of(g, i);
 
     if (s->present < 0)
         return pp_verify_refuse(g->v, i, "drops parameters that are not %sed", verb(g));
@@ -143,7 +143,8 @@ static int room_of(const struct pp_gathers *g)
     int most = 1;
 
     for (int k = 0; k < p->pipelines * p->stages && g->spec->cached > 1; k++)
-        if (p->rank_of[k] == g->rank && p->state.units[k % p->stages] > most)
+        if (p->rank_of[k] == g->rank && k % p->stages < pp_program_model_stages(p) &&
+            p->state.units[k % p->stages] > most)
             most = p->state.units[k % p->stages];
     return g->spec->buffers ? g->spec->buffers + pp_cache_room(g->spec->cached, most) - 1 : 0;
 }
@@ -162,7 +163,7 @@ static enum pp_status check_room(struct pp_gathers *g, int i)
 /* Checks that this rank's share is loaded, if it must be; the gather takes it. */
 static enum pp_status check_share(struct pp_gathers *g, int i)
 {
-    struct pp_gather_stage *s = &g->stages[g->v->p->stage[i]];
+    struct pp_gather_stage *s = pp_gathers_of(g, i);
 
     if (!pp_state_is_away(g->spec, PP_STATE_PARAMS) || !pp_state_is_gathered(g->spec))
         return PP_OK;
@@ -178,7 +179,7 @@ static enum pp_status check_share(struct pp_gathers *g, int i)
 /* Checks a gather; or a load, if parameters are not sharded. */
 static enum pp_status check_fetch(struct pp_gathers *g, int i)
 {
-    struct pp_gather_stage *s = &g->stages[g->v->p->stage[i]];
+    struct pp_gather_stage *s = pp_gathers_of(g, i);
 
     if (s->posted >= 0)
         return pp_verify_refuse(g->v, i, "%ss what %s %ss before it, which nothing waits for",
@@ -193,7 +194,7 @@ static enum pp_status check_fetch(struct pp_gathers *g, int i)
 static enum pp_status check_load(struct pp_gathers *g, int i)
 {
     const struct pp_program *p = g->v->p;
-    struct pp_gather_stage *s = &g->stages[p->stage[i]];
+    struct pp_gather_stage *s = pp_gathers_of(g, i);
 
     if (!pp_state_is_away(g->spec, PP_STATE_PARAMS))
         return pp_verify_fail(g->v, i,
@@ -219,7 +220,7 @@ static enum pp_status check_load(struct pp_gathers *g, int i)
 /* Marks fetched parameters as present. */
 static enum pp_status arrive(struct pp_gathers *g, int i, int target)
 {
-    struct pp_gather_stage *s = &g->stages[g->v->p->stage[target]];
+    struct pp_gather_stage *s = pp_gathers_of(g, target);
 
     if (s->posted != target)
         return PP_OK; /* a repeated WAIT */
@@ -234,7 +235,7 @@ static enum pp_status arrive(struct pp_gathers *g, int i, int target)
 
 static enum pp_status wait_load(struct pp_gathers *g, int i, int target)
 {
-    struct pp_gather_stage *s = &g->stages[g->v->p->stage[target]];
+    struct pp_gather_stage *s = pp_gathers_of(g, target);
 
     if (!pp_state_is_gathered(g->spec))
         return arrive(g, i, target);
@@ -249,7 +250,7 @@ static enum pp_status check_wait(struct pp_gathers *g, int i)
 {
     const struct pp_program *p = g->v->p;
     const int target = p->begin[g->rank] + p->arg[i], purpose = p->purpose[target];
-    struct pp_gather_stage *s = &g->stages[p->stage[target]];
+    struct pp_gather_stage *s = pp_gathers_of(g, target);
 
     if (is_load(p, target))
         return wait_load(g, i, target);
@@ -315,7 +316,7 @@ static bool reset(struct pp_gathers *g, int rank)
         has_any = p->kind[i] == PP_DROP || is_load(p, i) ||
                   (pp_op_has_buckets(p->kind[i]) && p->purpose[i] != PP_FOR_STEP);
     for (int i = p->begin[rank]; i < p->begin[rank + 1] && has_any; i++) {
-        struct pp_gather_stage *s = &g->stages[p->stage[i]];
+        struct pp_gather_stage *s = pp_gathers_of(g, i);
         memset(s, 0xff, sizeof(*s));
         s->open_rests = 0;
         s->unit = ANY_UNIT;
@@ -345,7 +346,7 @@ static enum pp_status check_end(struct pp_gathers *g)
     const struct pp_program *p = g->v->p;
 
     for (int i = p->begin[g->rank]; i < p->begin[g->rank + 1]; i++) {
-        const struct pp_gather_stage *s = &g->stages[p->stage[i]];
+        const struct pp_gather_stage *s = pp_gathers_of(g, i);
         if (s->dirty == i)
             return pp_verify_fail(g->v, i, "nothing scatters the gradients of %s",
                                   pp_verify_text(g->v, i));

@@ -32,6 +32,13 @@ struct pp_gathers {
     int held, loads; /* units gathered or posted; shares loaded or posted */
 };
 
+/* Returns the state of the parameters that instruction i names. All passes of a generating program
+ * have those of the first. */
+static inline struct pp_gather_stage *pp_gathers_of(const struct pp_gathers *g, int i)
+{
+    return &g->stages[g->v->p->stage[i] % pp_program_model_stages(g->v->p)];
+}
+
 /* Checks of instruction i, in scatters.c: it makes, scatters, sums or uses gradients. */
 enum pp_status pp_gathers_check_pending(struct pp_gathers *g, int i);
 enum pp_status pp_gathers_check_scatter(struct pp_gathers *g, int i);

@@ -5,7 +5,7 @@
 /* Checks that gradients of the previous backward are in the shards before i makes new ones. */
 enum pp_status pp_gathers_check_pending(struct pp_gathers *g, int i)
 {
-    struct pp_gather_stage *s = &g->stages[g->v->p->stage[i]];
+    struct pp_gather_stage *s = pp_gathers_of(g, i);
 
     if (pp_state_has_parts(g->spec) && s->pending >= 0)
         return pp_verify_refuse(g->v, i, "adds to the gradients of %s, which no RS.part scatters",
@@ -18,7 +18,7 @@ enum pp_status pp_gathers_check_pending(struct pp_gathers *g, int i)
 enum pp_status pp_gathers_check_scatter(struct pp_gathers *g, int i)
 {
     const struct pp_program *p = g->v->p;
-    struct pp_gather_stage *s = &g->stages[p->stage[i]];
+    struct pp_gather_stage *s = pp_gathers_of(g, i);
     const int purpose = p->purpose[i];
 
     if (s->scatter[purpose] >= 0)
@@ -43,7 +43,7 @@ enum pp_status pp_gathers_check_scatter(struct pp_gathers *g, int i)
 enum pp_status pp_gathers_check_sum(struct pp_gathers *g, int i)
 {
     const struct pp_program *p = g->v->p;
-    struct pp_gather_stage *s = &g->stages[p->stage[i]];
+    struct pp_gather_stage *s = pp_gathers_of(g, i);
     const bool is_last = p->bucket[i] + 1 >= p->buckets[i];
 
     /* units before the last one are scattered inside of the backward */
@@ -78,7 +78,7 @@ static int open_rest(const struct pp_gathers *g, int update)
 
 enum pp_status pp_gathers_check_update(struct pp_gathers *g, int i)
 {
-    struct pp_gather_stage *s = &g->stages[g->v->p->stage[i]];
+    struct pp_gather_stage *s = pp_gathers_of(g, i);
     const int left = s->dirty >= 0 || !pp_state_has_parts(g->spec) ? s->dirty : s->pending;
 
     s->update = i;

@@ -21,10 +21,10 @@ static int wait(struct machine *m, int rank, const struct pp_op *op)
         return 0;
     p->is_waited = true;
     if (judge_is_fetch(m, op)) {
-        if (m->shards[rank][op->stage].is_present)
+        if (m->shards[rank][judge_weights_of(m, op)].is_present)
             return judge_complain(m, op, rank, "the parameters are there");
-        m->shards[rank][op->stage].is_present = true;
-        m->shards[rank][op->stage].layer = -1;
+        m->shards[rank][judge_weights_of(m, op)].is_present = true;
+        m->shards[rank][judge_weights_of(m, op)].layer = -1;
     }
     judge_gradients_arrive(m, rank, op);
     if (op->aux == PP_COPY && op->purpose == PP_FOR_DOWN)

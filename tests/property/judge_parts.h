@@ -95,6 +95,8 @@ bool judge_has_tied_gradients(const struct machine *m, int rank);
 bool judge_is_updated(const struct machine *m, int rank, int pipe, int stage);
 
 /* ---- judge_shards.c */
+/* Returns the stage of the model whose parameters an op names. */
+int judge_weights_of(const struct machine *m, const struct pp_op *op);
 bool judge_is_fetch(const struct machine *m, const struct pp_op *op);
 bool judge_is_load(const struct pp_op *op);
 int judge_post_load(struct machine *m, int rank, const struct pp_op *op);

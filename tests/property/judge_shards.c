@@ -6,6 +6,17 @@
 
 enum { FETCHES = -1, LOADS = -2 };
 
+/* Passes of a generating program use the parameters of the first. */
+static int model_of(const struct machine *m)
+{
+    return m->head->passes > 0 ? m->head->stages / m->head->passes : m->head->stages;
+}
+
+int judge_weights_of(const struct machine *m, const struct pp_op *op)
+{
+    return op->stage % model_of(m);
+}
+
 static bool is_gather(const struct pp_op *op)
 {
     return judge_purpose_of(op) == PP_FOR_FORWARD || judge_purpose_of(op) == PP_FOR_BACKWARD;
@@ -46,8 +57,8 @@ int judge_unwaited(const struct machine *m, int rank, int stage, int purpose)
 
     for (int k = 0; k < m->post_count; k++) {
         const struct post *p = &m->posts[k];
-        count +=
-            p->rank == rank && p->op.stage == stage && !p->is_waited && is_for(m, &p->op, purpose);
+        count += p->rank == rank && judge_weights_of(m, &p->op) == stage && !p->is_waited &&
+                 is_for(m, &p->op, purpose);
     }
     return count;
 }
@@ -59,7 +70,7 @@ static int shares(const struct machine *m, int rank, int stage)
 
     for (int k = 0; k < m->post_count; k++) {
         const struct post *p = &m->posts[k];
-        if (p->rank == rank && p->op.stage == stage)
+        if (p->rank == rank && judge_weights_of(m, &p->op) == stage)
             count += judge_is_load(&p->op) - is_gather(&p->op);
     }
     return count;
@@ -108,7 +119,7 @@ static int kept_chunks(const struct machine *m, int rank)
     int largest = 1;
 
     for (int pipe = 0; pipe < m->head->pipelines; pipe++)
-        for (int stage = 0; stage < m->head->stages; stage++)
+        for (int stage = 0; stage < model_of(m); stage++)
             if (judge_home(m, pipe, stage) == rank && m->head->state.units[stage] > largest)
                 largest = m->head->state.units[stage];
     return m->head->state.spec.cached >= 2 * largest ? m->head->state.spec.cached / largest - 1 : 0;
@@ -119,7 +130,7 @@ static bool has_buffer(const struct machine *m, int rank)
 {
     int held = 0;
 
-    for (int stage = 0; stage < m->head->stages; stage++)
+    for (int stage = 0; stage < model_of(m); stage++)
         held += m->shards[rank][stage].is_present + judge_unwaited(m, rank, stage, FETCHES);
     return m->head->state.spec.buffers == 0 || held + 1 <= m->head->state.spec.buffers +
                                                                kept_chunks(m, rank) +
@@ -129,7 +140,7 @@ static bool has_buffer(const struct machine *m, int rank)
 /* A sum before the scatter of its last gradients: only of what a backward has scattered inside. */
 bool judge_is_too_early(const struct machine *m, int rank, const struct pp_op *op)
 {
-    return m->shards[rank][op->stage].is_dirty &&
+    return m->shards[rank][judge_weights_of(m, op)].is_dirty &&
            (judge_is_last_bucket(op) || m->head->state.units[op->stage] == 1);
 }
 
@@ -148,7 +159,7 @@ static bool has_rest(const struct machine *m, int rank, const struct pp_op *op)
 /* A gather, or a load where nothing is cut. */
 static int post_fetch(struct machine *m, int rank, const struct pp_op *op)
 {
-    return judge_unwaited(m, rank, op->stage, FETCHES) || !has_buffer(m, rank) ||
+    return judge_unwaited(m, rank, judge_weights_of(m, op), FETCHES) || !has_buffer(m, rank) ||
                    judge_has(m, 'U', rank, op->stage, op->pipe, 0)
                ? judge_complain(m, op, rank, "fetched twice or too late, or there is no buffer")
                : 1;
@@ -163,9 +174,9 @@ int judge_post_load(struct machine *m, int rank, const struct pp_op *op)
         return judge_complain(m, op, rank, "parameters live here");
     if (!is_cut(m))
         return post_fetch(m, rank, op);
-    for (int stage = 0; stage < m->head->stages; stage++)
+    for (int stage = 0; stage < model_of(m); stage++)
         others += shares(m, rank, stage);
-    return shares(m, rank, op->stage) > 0 || others >= 2 ||
+    return shares(m, rank, judge_weights_of(m, op)) > 0 || others >= 2 ||
                    judge_has(m, 'U', rank, op->stage, op->pipe, 0)
                ? judge_complain(m, op, rank, "loaded twice or too late, or there is no room")
                : 1;
@@ -175,13 +186,14 @@ int judge_post_load(struct machine *m, int rank, const struct pp_op *op)
 static bool has_share(const struct machine *m, int rank, const struct pp_op *op)
 {
     return !pp_state_is_away(&m->head->state.spec, PP_STATE_PARAMS) ||
-           (shares(m, rank, op->stage) > 0 && judge_unwaited(m, rank, op->stage, LOADS) == 0);
+           (shares(m, rank, judge_weights_of(m, op)) > 0 &&
+            judge_unwaited(m, rank, judge_weights_of(m, op), LOADS) == 0);
 }
 
 /* A collective with a purpose is posted. */
 int judge_post_of_shards(struct machine *m, int rank, const struct pp_op *op)
 {
-    struct shards *s = &m->shards[rank][op->stage];
+    struct shards *s = &m->shards[rank][judge_weights_of(m, op)];
     const int purpose = judge_purpose_of(op);
 
     if ((is_gather(op) || purpose == PP_FOR_VISIT) && !is_cut(m))
@@ -194,7 +206,8 @@ int judge_post_of_shards(struct machine *m, int rank, const struct pp_op *op)
                        !has_posted(m, rank, PP_RS, PP_FOR_STEP, op->stage)
                    ? judge_complain(m, op, rank, "sums what is not scattered")
                    : 1;
-    if (judge_unwaited(m, rank, op->stage, purpose) || (purpose == PP_FOR_VISIT && !s->is_dirty))
+    if (judge_unwaited(m, rank, judge_weights_of(m, op), purpose) ||
+        (purpose == PP_FOR_VISIT && !s->is_dirty))
         return judge_complain(m, op, rank, "scatters nothing, or again");
     if (purpose == PP_FOR_PART) {
         if (!pp_state_has_parts(&m->head->state.spec) || !s->is_whole)
@@ -212,15 +225,15 @@ int judge_post_of_shards(struct machine *m, int rank, const struct pp_op *op)
 int judge_use_shards(struct machine *m, int rank, const struct pp_op *op, int count)
 {
     for (int k = 0; k < count; k++) {
-        const struct shards *s = &m->shards[rank][op[k].stage];
+        const struct shards *s = &m->shards[rank][judge_weights_of(m, &op[k])];
         if (is_fetched(m) && op[k].kind != PP_W && !s->is_present)
             return judge_complain(m, &op[k], rank, "parameters are not there");
     }
     for (int k = 0; k < count && is_fetched(m);
          k++) { /* through all its layers, whatever its units */
-        struct shards *s = &m->shards[rank][op[k].stage];
-        const int units = m->head->state.units[op[k].stage];
-        if (op[k].kind == PP_W || units == 1 || is_whole_in_cache(m, op[k].stage) ||
+        struct shards *s = &m->shards[rank][judge_weights_of(m, &op[k])];
+        const int units = m->head->state.units[judge_weights_of(m, &op[k])];
+        if (op[k].kind == PP_W || units == 1 || is_whole_in_cache(m, judge_weights_of(m, &op[k])) ||
             (k == 1 && op[0].stage == op[1].stage))
             continue;
         if (s->layer >= 0 && s->layer != (op[k].kind == PP_F ? 0 : units - 1))
@@ -231,7 +244,7 @@ int judge_use_shards(struct machine *m, int rank, const struct pp_op *op, int co
             s->layer = units - 1;
     }
     for (int k = 0; k < count; k++) {
-        struct shards *s = &m->shards[rank][op[k].stage];
+        struct shards *s = &m->shards[rank][judge_weights_of(m, &op[k])];
         if (op[k].kind != PP_B && op[k].kind != PP_W)
             continue;
         if (pp_state_has_parts(&m->head->state.spec) && !is_cut(m) && s->is_whole)
@@ -244,7 +257,7 @@ int judge_use_shards(struct machine *m, int rank, const struct pp_op *op, int co
 
 int judge_drop_shards(struct machine *m, int rank, const struct pp_op *op)
 {
-    struct shards *s = &m->shards[rank][op->stage];
+    struct shards *s = &m->shards[rank][judge_weights_of(m, op)];
 
     if (!s->is_present)
         return judge_complain(m, op, rank, "nothing to drop");
@@ -255,7 +268,7 @@ int judge_drop_shards(struct machine *m, int rank, const struct pp_op *op)
 bool judge_are_shards_left(const struct machine *m)
 {
     for (int r = 0; r < m->lists->ranks; r++)
-        for (int stage = 0; stage < m->head->stages; stage++)
+        for (int stage = 0; stage < model_of(m); stage++)
             if (m->shards[r][stage].is_present || m->shards[r][stage].is_dirty ||
                 judge_unwaited(m, r, stage, FETCHES) || (is_cut(m) && shares(m, r, stage) > 0))
                 return true;

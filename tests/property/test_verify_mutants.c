@@ -114,8 +114,8 @@ static void try_mistakes(struct trial *t, const struct pp_orders *base, int time
 static void lowered(struct trial *t, const struct pp_orders *base, int times)
 {
     const struct pp_program_head head = t->head;
-    const double all[] = {1, 1, 1, 1, 1, 1, 1, 1};
-    const int cuts[] = {2, 1, 3, 2, 1, 3, 2, 2};
+    const double all[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+    const int cuts[] = {2, 1, 3, 2, 1, 3, 2, 2, 1, 2, 3, 1};
     struct pp_program *compute, *program;
     struct pp_error err = {0};
     struct pp_lower_options options = {
@@ -254,6 +254,26 @@ static void try_options(struct trial *t, const struct pp_schedule *schedule, int
                 }
 }
 
+/* Passes through the same stages, of groups whose prompts may come in pieces. */
+static void try_passes(struct trial *t, const struct pp_schedule *schedule, struct pp_shape shape)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_error err = {0};
+    struct pp_program *program;
+
+    t->arena = arena;
+    cr_assert_eq(pp_schedule_program(arena, schedule, &shape, NULL, &program, &err), PP_OK, "%s",
+                 err.message);
+    struct pp_orders *orders = pp_program_thaw(arena, program);
+    t->head = pp_program_head_of(program);
+    snprintf(t->shape, sizeof(t->shape), "%s D%d T%d N%d, pieces %d", schedule->name, shape.ranks,
+             shape.chunks, shape.micro_batches, shape.granules);
+    t->what = "as generated";
+    compare(t, orders, true);
+    try_mistakes(t, orders, 1);
+    lowered(t, orders, 2);
+}
+
 /* Up to four ranks and micro-batches, and 2D micro-batches where a schedule refuses fewer. */
 static void try_schedule(struct trial *t, const struct pp_schedule *schedule)
 {
@@ -266,6 +286,26 @@ static void try_schedule(struct trial *t, const struct pp_schedule *schedule)
         if (pp_schedule_check(schedule, &shape, NULL) != PP_OK)
             try_options(t, schedule, ranks, 2 * ranks);
     }
+}
+
+Test(verify_mutants, agrees_on_passes_that_generate)
+{
+    struct trial t = {.random = 0xd1b54a32d192ed03};
+
+    for (int round = 0; round < 6; round++)
+        for (int ranks = 1; ranks <= 3; ranks++)
+            for (int groups = 1; groups <= 3; groups++)
+                for (int passes = 1; passes <= 4; passes++)
+                    try_passes(&t, pp_generators[0],
+                               (struct pp_shape){.ranks = ranks,
+                                                 .chunks = passes,
+                                                 .micro_batches = groups,
+                                                 .granules = 1 + (round + ranks) % 3});
+    cr_log_info("%d programs, %d legal, %d illegal, %d deadlocks, %d refused by freeze",
+                t.tally.programs, t.tally.legal, t.tally.illegal, t.tally.deadlocks,
+                t.tally.refused);
+    cr_assert_gt(t.tally.legal, 100);
+    cr_assert_gt(t.tally.deadlocks, 100);
 }
 
 Test(verify_mutants, agrees_with_brute_force)
