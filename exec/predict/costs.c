@@ -71,6 +71,8 @@ static void add_memory(const struct pp_cost_builder *b)
             .boundary_bytes = s + 1 < b->p->stages ? cells * (double)output_bytes(b, s) : 0};
         if (s >= pp_program_model_stages(b->p)) /* it has the weights of an earlier pass */
             b->costs->memory[s].params_bytes = 0;
+        else if (b->p->passes > 0)
+            b->costs->memory[s].kv_bytes = (double)pp_stage_cache_bytes(stage, b->batch->mbs);
         other_bytes = fmax(other_bytes, (double)(stage->scratch_bytes +
                                                  (b->is_exact ? stage->grad_scratch_bytes : 0)));
     }
