@@ -187,7 +187,8 @@ static inline void generate_oracle(struct pp_arena *arena, const struct generate
                                    const struct generate_run *run, int32_t **tokens,
                                    uint64_t **hashes)
 {
-    const struct pp_place place = {.backend = &pp_backend_cpu, .share.tp = OR(c->tp, 1)};
+    const struct pp_place place = {.backend = c->kernels ? c->backend : &pp_backend_cpu,
+                                   .share.tp = OR(c->tp, 1)};
     const struct pp_decoding decoding = {
         .net = &run->net, .kernels = run->kernels, .place = &place, .of = &run->of};
     struct pp_decoder *decoder;

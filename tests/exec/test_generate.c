@@ -144,3 +144,37 @@ Test(generate, tensor_parallel)
                                   .tp = 2,
                                   .backend = &pp_backend_fake});
 }
+
+/* Many groups, many tokens, more groups than ranks and fewer. */
+Test(generate, sizes)
+{
+    check(&(struct generate_case){.ranks = 4, .groups = 8, .prompt = 2, .passes = 9});
+    check(&(struct generate_case){.ranks = 3, .groups = 2, .pieces = 4, .prompt = 6, .passes = 64});
+    check(&(struct generate_case){.ranks = 4,
+                                  .groups = 1,
+                                  .pieces = 3,
+                                  .prompt = 5,
+                                  .passes = 1,
+                                  .transport = &pp_transport_tcp});
+}
+
+/* Sums of parts round otherwise: in double precision that changes no token here. */
+Test(generate, devices_of_a_group_make_the_tokens_of_one)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const struct generate_case one = {
+        .ranks = 2, .groups = 2, .rows = 2, .prompt = 4, .passes = 8, .is_double = true, .seed = 7};
+    struct generate_case four = one;
+    struct generate_run run, run_of_four;
+    int32_t *tokens, *tokens_of_four;
+    uint64_t *hashes;
+
+    four.tp = 4;
+    generate_make(arena, &one, &run);
+    generate_make(arena, &four, &run_of_four);
+    generate_oracle(arena, &one, &run, &tokens, &hashes);
+    generate_oracle(arena, &four, &run_of_four, &tokens_of_four, &hashes);
+    check(&four);
+    for (int i = 0; i < run.sequences * one.passes; i++)
+        cr_expect_eq(tokens[i], tokens_of_four[i]);
+}
