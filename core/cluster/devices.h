@@ -100,6 +100,13 @@
     .memory_bytes = 81251 * MIB, .memory_bytes_per_s = 2039 * GIGA,                                \
     .source = "NVIDIA A100 data sheet: 312 TFLOP/s bf16 dense, 2,039 GB/s (80GB)"                  \
 }
+#define DEVICE_A6000 {                                                                             \
+    .name = "a6000", .title = "RTX A6000 48GB", .generation = "ampere-rtx",                        \
+    .constants_of = "a100", .precision = PP_PRECISION_BF16, HALF(154.8 * TERA),                    \
+    .fp32_flops_per_s = 38.7 * TERA, .has_bf16 = true, .multiprocessors = 84, FITTED_AMPERE,       \
+    .memory_bytes = 49140 * MIB, .memory_bytes_per_s = 768 * GIGA,                                 \
+    .source = "NVIDIA RTX A6000 data sheet: 154.8 TFLOP/s bf16 dense (309.7 is sparse), 768 GB/s"  \
+}
 #define DEVICE_A800 {                                                                              \
     .name = "a800", .title = "A800-SXM4 80GB", AMPERE,                                             \
     .memory_bytes = 81251 * MIB, .memory_bytes_per_s = 2039 * GIGA,                                \

@@ -3,7 +3,7 @@
 
 /* clang-format off */
 const struct pp_device pp_device_presets[] = {
-    DEVICE_A100, DEVICE_A100_40, DEVICE_A800, DEVICE_B200, DEVICE_B300, DEVICE_GB200,
+    DEVICE_A100, DEVICE_A100_40, DEVICE_A6000, DEVICE_A800, DEVICE_B200, DEVICE_B300, DEVICE_GB200,
     DEVICE_GB300, DEVICE_GH200, DEVICE_GTX1080TI, DEVICE_H100, DEVICE_H200, DEVICE_H800, DEVICE_L40S, DEVICE_MI300X,
     DEVICE_MI325X, DEVICE_P100, DEVICE_RTX4090, DEVICE_RTX5090, DEVICE_V100, DEVICE_V100_16,
     DEVICE_V100_SXM3, {.name = 0},
@@ -89,6 +89,12 @@ const struct pp_cluster pp_cluster_presets[] = {
      FAT_TREE(8, 20), TIERS_A100_40, UPLINK(130), .other_bytes = 3 * GIB,
      .source = "NVIDIA DGX A100 data sheet: NVLink 3, 600 GB/s both ways; 8x ConnectX-6 200 Gb/s; "
                "DGX SuperPOD reference architecture: a leaf switch a rail for 20 nodes"},
+    {.name = "a6000", .title = "8 RTX A6000 on PCIe 4, one 100 Gb/s card",
+     .device = DEVICE_A6000, .gpus_per_node = 8, LINKS(ALPHA_PCIE, PCIE_RING, PCIE4, 1.5625),
+     .fabric = {.kind = PP_FABRIC_FAT_TREE, .nics = 1, .is_pcie = true},
+     TIERS_RTX4090, .other_bytes = 1.5 * GIB,
+     .source = "PCIe 4.0 x16 without NVLink bridges; host and network assumed: 8 channels of "
+               "DDR4-3200, 100 Gb/s"},
     {.name = "a800", .title = "8 A800: 4x200 Gb/s HDR InfiniBand, fat tree",
      .device = DEVICE_A800, .gpus_per_node = 8, LINKS(ALPHA_NVLINK3, NVLINK3_CUT, 200, 12.5),
      FAT_TREE(4, 20), TIERS_A100, .other_bytes = 3 * GIB,

@@ -149,6 +149,7 @@ const struct pp_measure_rule pp_measure_rules[] = {
 
 /* Presets by the names of devices as sold. Longer names come before those that they contain. */
 const struct pp_measure_device pp_measure_devices[] = {
+    {"a6000",      "a6000", "", false},
     {"a100*pcie",  "a100", "pcie:25GBps hbm:1.94TBps", false}, /* data sheet; PCIe 4 x16 as reached */
     {"a100*40gb",  "a100-40", "", false},
     {"a100",       "a100", "", false},
