@@ -1,0 +1,166 @@
+/* Costs of passes: closed forms and laws. */
+#include "core/units.h"
+#include "tests/unit/support/generation_inputs.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct serving llama = {"llama2-70b", "a100", 4, 2, 16, 2, 2, 128, 64};
+
+static int64_t ps_of(const struct pp_costs *costs, int stages, int stage, int pass)
+{
+    return costs->op[PP_F][pass * stages + stage].ps;
+}
+
+/* A later pass reads all weights of its rank and the cache of all earlier tokens. */
+Test(generation, a_token_takes_at_least_the_bytes_that_it_reads)
+{
+    static const struct serving runs[] = {{"llama2-70b", "a100", 4, 2, 16, 2, 2, 128, 40},
+                                          {"gpt2", "a100", 1, 1, 1, 1, 1, 8, 9},
+                                          {"llama3-8b", "h100", 1, 4, 64, 4, 8, 2000, 9},
+                                          {"opt-30b", "v100", 2, 1, 4, 1, 4, 60, 9},
+                                          {"mixtral-8x7b", "h100", 2, 1, 2, 1, 1, 64, 9},
+                                          {"deepseek-v3", "h100", 8, 4, 8, 4, 4, 99, 9}};
+
+    for (size_t i = 0; i < PP_COUNT(runs); i++) {
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+        struct served s;
+        serve(arena, runs[i], &s);
+        const struct pp_costs *costs = served_costs(&s);
+        const double bandwidth = s.cluster.device.memory_bytes_per_s,
+                     peak = s.cluster.device.peak_flops_per_s * runs[i].tp;
+        for (int v = 0; v < costs->stages; v++) {
+            const struct pp_cost_inputs *in = &s.in;
+            const struct pp_pass_cost pass = pp_generation_pass(in, v % in->stages, v / in->stages);
+            const double pieces = v < in->stages ? pp_generation_pieces(&s.generation) : 1,
+                         op_s = pp_units_s(costs->op[PP_F][v].ps);
+            cr_assert(op_s / pieces * bandwidth >= pass.weight_bytes + pass.cache_bytes);
+            cr_assert(costs->op[PP_F][v].flops <= op_s * peak);
+            cr_assert_float_eq(op_s / pieces, pass.s, 1e-12);
+            const double parts = pass.matrix_s + pass.attention_s + pass.kernels_s + pass.tp_s +
+                                 pass.ep_s + pass.host_s;
+            cr_assert_float_eq(parts / pass.s, 1, 1e-9);
+        }
+    }
+}
+
+/* Dense models read all weights but the embedding: those of memory. */
+Test(generation, a_pass_reads_the_parameters_of_its_stage)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct served s;
+
+    serve(arena, llama, &s);
+    const struct pp_costs *costs = served_costs(&s);
+    for (int stage = 0; stage < 2; stage++) {
+        const double h = 8192, norms = (stage == 0 ? 80 : 81) * h,
+                     ends = stage == 0 ? 32000 * h : 0,
+                     read = pp_generation_pass(&s.in, stage, 5).weight_bytes;
+        cr_expect_float_eq(read / (costs->memory[stage].params_bytes - 2 * (norms + ends) / 4), 1,
+                           1e-9);
+        cr_expect_eq(costs->memory[stage + 2].params_bytes, 0);
+    }
+}
+
+Test(generation, a_token_takes_time_linear_in_the_keys_that_it_meets)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct served s;
+
+    serve(arena, llama, &s);
+    const struct pp_costs *costs = served_costs(&s);
+    for (int stage = 0; stage < 2; stage++)
+        for (int pass = 1; pass + 2 < 64; pass++) {
+            const int64_t a = ps_of(costs, 2, stage, pass), b = ps_of(costs, 2, stage, pass + 1),
+                          c = ps_of(costs, 2, stage, pass + 2);
+            cr_assert(b > a && llabs((c - b) - (b - a)) <= 2);
+        }
+    /* 8 sequences of 40 blocks: a key and a value of 2 heads of 128 */
+    const double slope_s = pp_units_s(ps_of(costs, 2, 0, 63) - ps_of(costs, 2, 0, 1)) / 62,
+                 bandwidth = s.cluster.device.memory_bytes_per_s * s.cluster.device.memory_eta;
+    cr_expect_float_eq(slope_s * bandwidth / (8 * 40 * 2 * 2 * 128 * 2), 1, 1e-6);
+}
+
+/* Later passes do not depend on the pieces, and pass 0 loses by them. */
+Test(generation, prompts_in_pieces_cost_at_least_as_much)
+{
+    int64_t before = 0, token = 0;
+
+    for (int pieces = 1; pieces <= 8; pieces *= 2) {
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+        struct served s;
+        serve(arena, (struct serving){"llama3-8b", "a100", 1, 2, 16, 2, 2 * pieces, 300, 3}, &s);
+        const struct pp_costs *costs = served_costs(&s);
+        cr_expect_eq(costs->granules, pieces);
+        cr_expect(ps_of(costs, 2, 0, 0) >= before);
+        cr_expect(token == 0 || ps_of(costs, 2, 1, 2) == token);
+        cr_expect_eq(ps_of(costs, 2, 0, 0) % pieces, 0);
+        before = ps_of(costs, 2, 0, 0), token = ps_of(costs, 2, 1, 2);
+    }
+}
+
+Test(generation, fewer_bits_take_less_time_and_memory)
+{
+    static const int bits[] = {0, 8, 4};
+    int64_t ps = INT64_MAX;
+    double params = INFINITY, kv = INFINITY;
+
+    for (size_t i = 0; i < PP_COUNT(bits); i++) {
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+        struct served s;
+        serve(arena, llama, &s);
+        s.generation.weight_bits = s.generation.kv_bits = bits[i];
+        const struct pp_costs *costs = served_costs(&s);
+        cr_expect(ps_of(costs, 2, 0, 9) < ps);
+        cr_expect(costs->memory[0].params_bytes < params && costs->memory[0].kv_bytes < kv);
+        ps = ps_of(costs, 2, 0, 9);
+        params = costs->memory[0].params_bytes, kv = costs->memory[0].kv_bytes;
+    }
+}
+
+Test(generation, tokens_meet_experts)
+{
+    const struct {
+        double tokens, experts, met;
+        int top_k;
+    } golden[] = {{1, 128, 1, 1},
+                  {8, 128, 7.78, 1},
+                  {64, 128, 50.5, 1},
+                  {128, 128, 81.1, 1},
+                  {512, 128, 125.7, 1}};
+
+    for (size_t i = 0; i < PP_COUNT(golden); i++) {
+        const struct pp_experts e = {.count = (int)golden[i].experts, .top_k = golden[i].top_k};
+        cr_expect_float_eq(pp_generation_experts_met(&e, golden[i].tokens), golden[i].met, 0.05,
+                           "%g tokens meet %g", golden[i].tokens,
+                           pp_generation_experts_met(&e, golden[i].tokens));
+    }
+}
+
+/* Messages carry hidden vectors, and chosen tokens from the last stage to the first. */
+Test(generation, messages_are_hidden_vectors_and_tokens)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct served s;
+
+    serve(arena, llama, &s);
+    const struct pp_costs *costs = served_costs(&s);
+    cr_expect_eq(costs->memory[0].boundary_bytes, 8.0 * 128 * 8192 * 2 / 4);
+    cr_expect_eq(costs->memory[1].boundary_bytes, 8 * 4);
+    cr_expect_eq(costs->memory[2].boundary_bytes, 8.0 * 8192 * 2 / 4);
+    cr_expect_eq(costs->memory[costs->stages - 1].boundary_bytes, 0);
+}
+
+Test(generation, more_stages_than_a_program_has_are_refused)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_error err = {0};
+    struct pp_costs *costs;
+    struct served s;
+
+    serve(arena, llama, &s);
+    s.generation.passes = 32768;
+    cr_assert_eq(pp_costs_generation(arena, &s.in, &costs, &err), PP_EINVAL);
+    cr_assert_not_null(strstr(err.message, "at most --tokens 32767"), "%s", err.message);
+}
