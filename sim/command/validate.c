@@ -224,7 +224,7 @@ static enum pp_status check_options(const struct pp_wish *wish, struct pp_error 
 
 static bool is_compared(const struct pp_validation_row *row)
 {
-    return !row->skipped && (row->figure || isfinite(row->error_frac) ||
+    return !row->skipped && (row->figure || row->is_generation || isfinite(row->error_frac) ||
                              isfinite(row->mem_error_frac) || row->row->is_out_of_memory);
 }
 
@@ -249,7 +249,7 @@ static enum pp_status check_predicted(const struct pp_measurements *list,
 {
     const struct pp_validation_count count = pp_validation_count(v);
 
-    if (count.predicted + count.inferred + count.figures > 0)
+    if (count.predicted + count.inferred + count.figures + count.generations > 0)
         return check_compared(list, v, err);
     if (v->count == 0)
         return pp_error_set(err, PP_EFAIL, "the table has no rows, so nothing is predicted");

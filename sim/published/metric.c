@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define TERA 1e12
+#define GIGA 1e9
 
 /* ---- step times ------------------------------------------------------------------------------ */
 
@@ -174,4 +175,6 @@ void pp_measure_metrics(struct pp_arena *arena, struct pp_measurement *row)
     row->mem_bytes = *row->cell[PP_COL_MEM_BYTES]
                          ? pp_measure_number(row, PP_COL_MEM_BYTES)
                          : pp_measure_number(row, PP_COL_MEM_GIB) * memory_unit_bytes(row);
+    if (row->is_generation)
+        row->mem_bytes = pp_measure_number(row, PP_COL_MEM_GB) * GIGA;
 }

@@ -224,6 +224,20 @@ static const struct named *named_by(struct pp_measure_writer *w)
     return own;
 }
 
+/* Reads the tokens of a sequence: prompt and new ones where the run generates. */
+static enum pp_status read_seq(const struct pp_measure_writer *w, int64_t *seq,
+                               struct pp_error *err)
+{
+    int64_t tokens = 0;
+
+    if (!w->row->is_generation)
+        return pp_measure_int(w->row, PP_COL_SEQ, 1 << 24, 0, seq, err);
+    PP_TRY(pp_measure_int(w->row, PP_COL_NEW_TOKENS, 1 << 24, 0, &tokens, err));
+    PP_TRY(pp_measure_int(w->row, PP_COL_PROMPT, 1 << 24, 0, seq, err));
+    *seq += tokens;
+    return PP_OK;
+}
+
 static enum pp_status read_sizes(struct pp_measure_writer *w, struct meant *t, struct pp_error *err)
 {
     for (int i = 0; i < SIZES; i++)
@@ -231,7 +245,7 @@ static enum pp_status read_sizes(struct pp_measure_writer *w, struct meant *t, s
     const char *vocab = pp_measure_given(w, "vocab"); /* of a recipe */
     if (vocab)
         t->size[VOCAB] = strtoll(vocab, NULL, 10);
-    PP_TRY(pp_measure_int(w->row, PP_COL_SEQ, 1 << 24, 0, &t->seq, err));
+    PP_TRY(read_seq(w, &t->seq, err));
     t->named = named_by(w);
     const bool is_plain = !t->size[FFN] || t->size[FFN] == 4 * t->size[HIDDEN];
     const char *preset = t->named ? t->named->preset : is_plain ? "gpt3-175b" : "llama2-7b";

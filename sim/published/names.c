@@ -62,6 +62,9 @@ static bool is_in(const char *name, const char *const *list, size_t count)
     return false;
 }
 
+/* Tables by their columns: of steps, with one figure a row, of runs that generate. */
+enum table_kind { OF_STEPS, OF_FIGURES, OF_GENERATION };
+
 /* Is true for a table with one figure a row. Elsewhere its own columns are not known. */
 static bool has_figures(const struct pp_csv_row *fields)
 {
@@ -73,13 +76,28 @@ static bool has_figures(const struct pp_csv_row *fields)
     return found == PP_COUNT(MARKS);
 }
 
-static int column_of(const char *name, bool is_of_figures)
+/* Is true for a table of runs that generate. Elsewhere its own columns are not known. */
+static bool has_generation(const struct pp_csv_row *fields)
 {
-    const int end = is_of_figures ? PP_MEASURE_COLUMNS : PP_COL_METRIC;
+    static const char *const MARKS[] = {"prompt_tokens", "new_tokens"};
+    size_t found = 0;
 
-    for (int i = 0; i < end; i++)
-        if (!strcasecmp(name, pp_measure_columns[i]))
+    for (int i = 0; i < fields->count; i++)
+        found += is_in(fields->fields[i], MARKS, PP_COUNT(MARKS));
+    return found == PP_COUNT(MARKS);
+}
+
+static int column_of(const char *name, enum table_kind kind)
+{
+    const bool is_of_figures = kind == OF_FIGURES;
+
+    for (int i = 0; i < PP_MEASURE_COLUMNS; i++) {
+        const enum table_kind of = i >= PP_COL_PROMPT   ? OF_GENERATION
+                                   : i >= PP_COL_METRIC ? OF_FIGURES
+                                                        : OF_STEPS;
+        if ((of == OF_STEPS || of == kind) && !strcasecmp(name, pp_measure_columns[i]))
             return i;
+    }
     for (size_t i = 0; is_of_figures && i < PP_COUNT(FIGURE_ALIASES); i++)
         if (!strcasecmp(name, FIGURE_ALIASES[i].text))
             return FIGURE_ALIASES[i].column;
@@ -228,16 +246,21 @@ enum pp_status pp_measure_header_read(struct pp_arena *arena, const char *name,
                                       const struct pp_csv_row *fields, struct pp_measure_header *h,
                                       struct pp_measurements *list, struct pp_error *err)
 {
-    const bool is_of_figures = has_figures(fields);
+    const enum table_kind kind = has_generation(fields) ? OF_GENERATION
+                                 : has_figures(fields)  ? OF_FIGURES
+                                                        : OF_STEPS;
 
-    *h = (struct pp_measure_header){
-        .name = name, .fields = fields, .is_sweep = is_of_sweep(fields), .status = -1};
+    *h = (struct pp_measure_header){.name = name,
+                                    .fields = fields,
+                                    .is_generation = kind == OF_GENERATION,
+                                    .is_sweep = is_of_sweep(fields),
+                                    .status = -1};
     h->options = PP_ARRAY(arena, struct pp_measure_option_column, fields->count + 1);
     memset(h->place, -1, sizeof(h->place));
     for (int i = 0; i < fields->count; i++) {
         const char *field = fields->fields[i];
         const struct pp_option *option = option_of(field);
-        int column = column_of(field, is_of_figures);
+        int column = column_of(field, kind);
         if (is_predicted(h, i) && !is_input(h, i))
             column = -1;
         if (column >= 0)
@@ -249,7 +272,7 @@ enum pp_status pp_measure_header_read(struct pp_arena *arena, const char *name,
     PP_TRY(check_same(h, err));
     PP_TRY(check_known(h, err));
     for (int i = 0; i < fields->count; i++)
-        if (column_of(fields->fields[i], is_of_figures) < 0 && !option_of(fields->fields[i]) &&
+        if (column_of(fields->fields[i], kind) < 0 && !option_of(fields->fields[i]) &&
             !is_predicted(h, i) && !is_in(fields->fields[i], SILENT, PP_COUNT(SILENT)))
             hint_at(arena, h, i, list);
     return PP_OK;

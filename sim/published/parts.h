@@ -66,6 +66,11 @@ void pp_measure_put_recipes(struct pp_measure_writer *w);
 /* Adds --offload with the share after the rule's pattern in the cell, if it is above 0. */
 void pp_measure_put_offload(struct pp_measure_writer *w, const struct pp_measure_rule *rule);
 
+/* Adds model, prompt, tokens and cache of a run that generates: sim/published/generation.c. */
+enum pp_status pp_measure_put_generation(struct pp_measure_writer *w, struct pp_error *err);
+/* Adds the cluster of a row: sim/published/request.c. */
+enum pp_status pp_measure_put_cluster(struct pp_measure_writer *w, struct pp_error *err);
+
 /* Header of a table: names of columns and of options, sim/published/names.c. */
 struct pp_csv_row;
 struct pp_option;
@@ -80,8 +85,9 @@ struct pp_measure_header {
     struct pp_measure_option_column *options; /* of a run, without a column of their own; all that a
                                                * sweep was given */
     int option_count;
-    bool is_sweep; /* the result of a sweep, with measurements added */
-    int status;    /* field of a sweep's status; -1 = none */
+    bool is_generation; /* of runs that generate */
+    bool is_sweep;      /* the result of a sweep, with measurements added */
+    int status;         /* field of a sweep's status; -1 = none */
 };
 /* Reads a header; adds a hint to `list` for each column that is ignored. PP_EINVAL with name:line:
  * a column twice, under one name or two, and tables without a configuration or a measurement. */

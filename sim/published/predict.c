@@ -164,7 +164,7 @@ void pp_measure_case_open(struct pp_arena *arena, const struct pp_measurement *r
         out->command.argc = 0;
     if (status != PP_OK)
         out->skipped = pp_measure_reason(arena, &err);
-    else
+    else if (!row->is_generation)
         out->refused = find_doubts(arena, row, &out->config, &out->step_s);
 }
 

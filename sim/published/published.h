@@ -31,6 +31,7 @@ struct pp_measurement {
     const char *cell[PP_MEASURE_COLUMNS]; /* printable; "" if empty or missing */
     struct pp_measure_given *given;       /* [given_count] options in columns of their own */
     int given_count;
+    bool is_generation;       /* of a run that generates: prompt_tokens, new_tokens */
     bool is_sweep;            /* a row of a sweep: `given` is all of its configuration */
     const char *id, *family;  /* from cells, else "FILE:LINE" and the file's name; never empty */
     double step_s, mem_bytes; /* published; NAN = not */
@@ -149,6 +150,21 @@ enum pp_status pp_measure_resolve(struct pp_arena *arena, const struct pp_measur
                                   struct pp_config *config, struct pp_error *err);
 /* Returns the first line of an error, as the reason to skip a row. */
 const char *pp_measure_reason(struct pp_arena *arena, const struct pp_error *err);
+
+/* Figures of runs that generate: sim/published/generation.c. */
+enum pp_generation_figure {
+    PP_GENERATION_LATENCY, /* seconds of the whole batch */
+    PP_GENERATION_RATE,    /* tokens a second of all sequences */
+    PP_GENERATION_FIRST,   /* seconds to the first token */
+    PP_GENERATION_TOKEN,   /* seconds of each later one */
+    PP_GENERATION_MEMORY,  /* bytes */
+    PP_GENERATION_FIGURES
+};
+extern const char *const pp_generation_keys[PP_GENERATION_FIGURES]; /* "latency_s", ... */
+/* Fills what a row publishes; NAN = nothing. */
+void pp_generation_published(const struct pp_measurement *row,
+                             double figures[PP_GENERATION_FIGURES]);
+void pp_generation_predicted(const struct pp_result *result, double figures[PP_GENERATION_FIGURES]);
 
 struct pp_row_prediction {
     double step_s;

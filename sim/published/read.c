@@ -51,7 +51,10 @@ static void fill(struct pp_arena *arena, const struct pp_measure_header *h,
     const char *name = h->name;
     const int *place = h->place;
 
-    *row = (struct pp_measurement){.file = name, .line = fields->line, .is_sweep = h->is_sweep};
+    *row = (struct pp_measurement){.file = name,
+                                   .line = fields->line,
+                                   .is_generation = h->is_generation,
+                                   .is_sweep = h->is_sweep};
     for (int i = 0; i < PP_MEASURE_COLUMNS; i++)
         row->cell[i] = place[i] >= 0 && place[i] < fields->count
                            ? pp_printable(arena, fields->fields[place[i]])

@@ -12,7 +12,7 @@
 /* Rate of one NVLink of an A100 or later, each way. */
 static const double NVLINK_GBPS = 25;
 
-static enum pp_status put_cluster(struct pp_measure_writer *w, struct pp_error *err)
+enum pp_status pp_measure_put_cluster(struct pp_measure_writer *w, struct pp_error *err)
 {
     const struct pp_measure_device *d = pp_measure_devices;
     const double intra = pp_measure_number(w->row, PP_COL_INTRA);
@@ -256,6 +256,11 @@ enum pp_status pp_measure_command(struct pp_arena *arena, const struct pp_measur
     pp_measure_put_word(&w, "run");
     if (row->is_sweep)
         return own_command(&w, err);
+    if (row->is_generation) {
+        PP_TRY(pp_measure_put_generation(&w, err));
+        put_usual(&w);
+        return PP_OK;
+    }
     PP_TRY(check_cells(&w, err));
     PP_TRY(pp_measure_put_given(&w, err));
     PP_TRY(pp_measure_read_degrees(&w, err));
@@ -264,7 +269,7 @@ enum pp_status pp_measure_command(struct pp_arena *arena, const struct pp_measur
     PP_TRY(check_words(&w, err));
     pp_measure_put_degrees(&w);
     PP_TRY(pp_measure_put_batch(&w, err));
-    PP_TRY(put_cluster(&w, err));
+    PP_TRY(pp_measure_put_cluster(&w, err));
     pp_measure_put_recipes(&w);
     PP_TRY(put_words(&w, err));
     if (w.dp * w.cp == 1)

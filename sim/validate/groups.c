@@ -10,12 +10,17 @@
 
 bool pp_validation_is_any(const struct pp_validation_row *row)
 {
-    return !row->skipped && !row->inferred && !row->is_figure;
+    return !row->skipped && !row->inferred && !row->is_figure && !row->is_generation;
 }
 
 bool pp_validation_is_figure(const struct pp_validation_row *row)
 {
     return !row->skipped && row->is_figure;
+}
+
+bool pp_validation_is_generation(const struct pp_validation_row *row)
+{
+    return !row->skipped && row->is_generation;
 }
 
 bool pp_validation_is_inferred(const struct pp_validation_row *row)
@@ -202,6 +207,11 @@ struct pp_validation_count pp_validation_count(const struct pp_validation *valid
         if (row->is_figure) {
             count.figure_rows++;
             count.figures += pp_validation_is_figure(row);
+            continue;
+        }
+        if (row->is_generation) {
+            count.generation_rows++;
+            count.generations += pp_validation_is_generation(row);
             continue;
         }
         count.rows++;

@@ -220,5 +220,6 @@ void pp_validation_markdown(struct pp_arena *arena, const struct pp_validation_p
     step_times(arena, page, out);
     memory(arena, page->built_in, out);
     pp_validation_markdown_figures(arena, page->built_in, out);
+    pp_validation_markdown_generation(arena, page->built_in, out);
     without_a_value(arena, page->built_in, out);
 }

@@ -17,3 +17,11 @@ void pp_validation_markdown_figures(struct pp_arena *arena, const struct pp_vali
                                     FILE *out);
 /* Returns the members of such a row. */
 json_t *pp_validation_figure_json(const struct pp_validation_row *row);
+
+/* Rows of runs that generate: sim/validate/generation.c. */
+void pp_validation_print_generation(struct pp_arena *arena, const struct pp_validation *validation,
+                                    FILE *out);
+void pp_validation_markdown_generation(struct pp_arena *arena,
+                                       const struct pp_validation *validation, FILE *out);
+/* Adds the figures of such a row; null where it publishes none. */
+void pp_validation_put_generation(const struct pp_validation_row *row, json_t *o);

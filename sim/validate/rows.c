@@ -19,12 +19,14 @@ static const char *const KEYS[FIGURES] = {
 static void find_figures(const struct pp_validation_row *row, double figures[FIGURES])
 {
     const double nothing = (double)NAN;
-    const bool has_none = row->skipped || row->is_figure;
+    const bool has_none = row->skipped || row->is_figure,
+               has_no_step = has_none || row->is_generation,
+               has_no_memory = has_none || (row->is_generation && !isfinite(row->row->mem_bytes));
     const double found[FIGURES] = {row->step_s,
-                                   has_none ? nothing : row->prediction.step_s,
+                                   has_no_step ? nothing : row->prediction.step_s,
                                    row->error_frac,
                                    row->row->mem_bytes,
-                                   has_none ? nothing : row->prediction.mem_bytes,
+                                   has_no_memory ? nothing : row->prediction.mem_bytes,
                                    row->mem_error_frac,
                                    row->baseline_error_frac};
 
@@ -58,7 +60,7 @@ static double published_mfu(const struct pp_validation_row *row)
 /* Puts the criteria of runs that are alike, the published MFU (sim/error), and what is inferred. */
 static void put_likeness(const struct pp_validation_row *row, FILE *out)
 {
-    if (row->skipped || row->is_figure)
+    if (row->skipped || row->is_figure || row->is_generation)
         fputs(",,,,", out);
     else
         fprintf(out, "%s,%d,%s,%s,", row->precision, row->pp, truth(row->is_multi_node),
@@ -110,6 +112,8 @@ static json_t *row_json(const struct pp_validation_row *row)
     for (int k = 0; k < FIGURES; k++)
         pp_json_put(o, KEYS[k], figures[k]);
     pp_json_put_bool(o, "published_oom", row->row->is_out_of_memory);
+    if (row->is_generation)
+        pp_validation_put_generation(row, o);
     if (row->figure)
         json_object_set_new(o, "figure", pp_validation_figure_json(row));
     json_object_set_new(o, "predicted_fits",

@@ -69,6 +69,8 @@ static void print_times(struct pp_arena *arena, const struct pp_validation *v, F
         pp_validation_all(arena, v, pp_validation_is_inferred, "inferred settings");
     int families;
 
+    if (pp_validation_count(v).rows == 0) /* others count apart */
+        return;
     if (all.time.n + rest.time.n + inferred.time.n == 0) {
         fputs("\nno row has both a published step time and a prediction\n", out);
         return;
@@ -174,12 +176,16 @@ void pp_validation_print(struct pp_arena *arena, const struct pp_validation *v, 
     if (count.figure_rows > 0)
         fprintf(out, "%d more publish one figure each, which count apart; %d predicted\n",
                 count.figure_rows, count.figures);
+    if (count.generation_rows > 0)
+        fprintf(out, "%d more are of runs that generate, which count apart; %d predicted\n",
+                count.generation_rows, count.generations);
     fputs("An error is predicted / published - 1. median, p90, mean: of its size; bias: the\n"
           "median with its sign; guess: of a step at the median MFU of the other families.\n",
           out);
     print_times(arena, v, out);
     print_memory(arena, v, out);
     pp_validation_print_figures(arena, v, out);
+    pp_validation_print_generation(arena, v, out);
     print_worst(arena, v, worst, out);
     print_reasons(arena, "published values refused", refusals, refused, out);
     print_reasons(arena, "skipped", reasons, skipped, out);

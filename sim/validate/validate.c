@@ -29,7 +29,9 @@ void pp_validation_predict(struct pp_arena *arena, const struct pp_measure_case 
                                       .error_frac = (double)NAN,
                                       .mem_error_frac = (double)NAN,
                                       .mfu = (double)NAN,
-                                      .baseline_error_frac = (double)NAN};
+                                      .baseline_error_frac = (double)NAN,
+                                      .is_generation = m->is_generation};
+    pp_generation_published(m, row->published);
     result = result ? result : &own;
     if (!row->skipped && pp_simulate(arena, config, PP_METRICS, NULL, result, &err) != PP_OK)
         row->skipped = pp_measure_reason(arena, &err);
@@ -45,6 +47,11 @@ void pp_validation_predict(struct pp_arena *arena, const struct pp_measure_case 
                                row->is_multi_node ? "several nodes" : "one node");
     row->is_mixture = config->model.experts.count > 0;
     row->prediction = pp_measure_prediction(m, result);
+    if (row->is_generation) {
+        pp_generation_predicted(result, row->predicted);
+        row->prediction.mem_bytes = row->predicted[PP_GENERATION_MEMORY];
+        return;
+    }
     row->error_frac = error_of(row->prediction.step_s, row->step_s);
     row->mem_error_frac = error_of(row->prediction.mem_bytes, m->mem_bytes);
     row->mfu = row->prediction.model_flops /

@@ -20,6 +20,8 @@ struct pp_validation_row {
     double error_frac, mem_error_frac; /* predicted / published - 1; NAN if one is missing */
     double mfu;                        /* published: model flops / (step * peak * devices) */
     double baseline_error_frac;        /* of one MFU for all, the median of the other families */
+    bool is_generation;                /* of a run that generates, which counts in no other error */
+    double published[PP_GENERATION_FIGURES], predicted[PP_GENERATION_FIGURES];
     bool is_figure; /* the row publishes one figure, and counts in no other error */
     const struct pp_figure_metric *figure; /* NULL: its metric is not known */
     double figure_published, figure_predicted;
@@ -45,6 +47,7 @@ void pp_validation_baseline(struct pp_arena *arena, struct pp_validation *valida
 
 typedef bool (*pp_validation_filter)(const struct pp_validation_row *row);
 bool pp_validation_is_figure(const struct pp_validation_row *row);     /* predicted, one figure */
+bool pp_validation_is_generation(const struct pp_validation_row *row); /* predicted, generates */
 bool pp_validation_is_complete(const struct pp_validation_row *row);   /* every knob, no experts */
 bool pp_validation_is_pipelined(const struct pp_validation_row *row);  /* complete, with PP > 1 */
 bool pp_validation_is_incomplete(const struct pp_validation_row *row); /* predicted, not complete */
@@ -99,6 +102,7 @@ struct pp_validation_reason *pp_validation_reasons(struct pp_arena *arena,
 struct pp_validation_count {
     int rows, predicted;
     int figure_rows, figures;         /* with one figure each, not among those; predicted */
+    int generation_rows, generations; /* of runs that generate, likewise */
     int inferred;                     /* predicted with an inferred setting, not among those */
     int complete, complete_predicted; /* of rows that state every knob */
     /* of predicted rows: the published outcome, and the same outcome predicted */

@@ -1,0 +1,145 @@
+/* Rows of runs that generate: their command, what they publish, and what is predicted of it. */
+#include "sim/published/parts.h"
+
+#include "core/units.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#define GIGA 1e9
+
+/* ---- the command ----------------------------------------------------------------------------- */
+
+/* Cells that no other cell replaces. */
+static enum pp_status check_cells(const struct pp_measure_writer *w, struct pp_error *err)
+{
+    static const enum pp_measure_column NEEDED[] = {PP_COL_LAYERS, PP_COL_HIDDEN,    PP_COL_HEADS,
+                                                    PP_COL_VOCAB,  PP_COL_GPU,       PP_COL_BATCH,
+                                                    PP_COL_PROMPT, PP_COL_NEW_TOKENS};
+    const char *missing = "";
+
+    if (w->row->defect)
+        return pp_error_set(err, PP_EINVAL, "%s", w->row->defect);
+    for (size_t i = 0; i < PP_COUNT(NEEDED); i++)
+        if (!*w->row->cell[NEEDED[i]] &&
+            !(NEEDED[i] <= PP_COL_VOCAB && pp_measure_is_named(w->row)))
+            missing = pp_arena_printf(w->arena, "%s%s %s", missing, *missing ? "," : "",
+                                      pp_measure_columns[NEEDED[i]]);
+    return *missing ? pp_error_set(err, PP_EINVAL, "missing:%s", missing) : PP_OK;
+}
+
+/* Adds the framework; kernels alone stand for one without a row. */
+static void put_framework(struct pp_measure_writer *w)
+{
+    const char *cell = w->row->cell[PP_COL_FRAMEWORK];
+    const struct pp_framework *framework;
+    struct pp_error err;
+
+    if (*cell && pp_framework_find(cell, &framework, &err) == PP_OK) {
+        pp_measure_put(w, "framework", framework->name);
+        return;
+    }
+    pp_measure_put(w, "framework", "plain");
+    if (*cell)
+        pp_measure_note(w, pp_arena_printf(w->arena, "framework plain: %.40s has no row", cell));
+}
+
+static enum pp_status put_sizes(struct pp_measure_writer *w, struct pp_error *err)
+{
+    static const struct {
+        enum pp_measure_column column;
+        const char *option;
+    } SIZES[] = {{PP_COL_BATCH, "batch"},
+                 {PP_COL_PROMPT, "prompt"},
+                 {PP_COL_NEW_TOKENS, "tokens"},
+                 {PP_COL_WEIGHT_BITS, "weight-bits"},
+                 {PP_COL_KV_BITS, "kv-bits"}};
+
+    for (size_t i = 0; i < PP_COUNT(SIZES); i++) {
+        int64_t value;
+        PP_TRY(pp_measure_int(w->row, SIZES[i].column, PP_OPTION_BIG, 0, &value, err));
+        if (value > 0)
+            pp_measure_put_int(w, SIZES[i].option, value);
+    }
+    return PP_OK;
+}
+
+enum pp_status pp_measure_put_generation(struct pp_measure_writer *w, struct pp_error *err)
+{
+    static const struct {
+        enum pp_measure_column column;
+        const char *option;
+    } WORDS[] = {{PP_COL_PRECISION, "precision"}, {PP_COL_OFFLOAD, "offload"}, {PP_COL_MLP, "mlp"}};
+
+    PP_TRY(check_cells(w, err));
+    PP_TRY(pp_measure_int(w->row, PP_COL_TP, PP_MEASURE_DEVICES, 1, &w->tp, err));
+    PP_TRY(pp_measure_int(w->row, PP_COL_PP, UINT16_MAX, 1, &w->pp, err));
+    PP_TRY(pp_measure_int(w->row, PP_COL_GPUS_PER_NODE, PP_MEASURE_DEVICES, 0, &w->per_node, err));
+    w->gpus = w->tp * w->pp;
+    w->dp = w->cp = w->ep = 1;
+    pp_measure_put(w, "mode", "infer");
+    pp_measure_put(w, "schedule", "generate");
+    pp_measure_put_int(w, "gpus", w->gpus);
+    pp_measure_put_int(w, "tp", w->tp);
+    pp_measure_put_int(w, "pp", w->pp);
+    PP_TRY(put_sizes(w, err));
+    for (size_t i = 0; i < PP_COUNT(WORDS); i++)
+        if (*w->row->cell[WORDS[i].column])
+            pp_measure_put(w, WORDS[i].option, w->row->cell[WORDS[i].column]);
+    put_framework(w);
+    PP_TRY(pp_measure_put_cluster(w, err));
+    return pp_measure_put_model(w, err);
+}
+
+/* ---- figures --------------------------------------------------------------------------------- */
+
+const char *const pp_generation_keys[PP_GENERATION_FIGURES] = {
+    [PP_GENERATION_LATENCY] = "latency_s",   [PP_GENERATION_RATE] = "tokens_per_s",
+    [PP_GENERATION_FIRST] = "first_token_s", [PP_GENERATION_TOKEN] = "token_s",
+    [PP_GENERATION_MEMORY] = "mem_bytes",
+};
+
+void pp_generation_published(const struct pp_measurement *row,
+                             double figures[PP_GENERATION_FIGURES])
+{
+    static const enum pp_measure_column COLUMNS[PP_GENERATION_FIGURES] = {
+        [PP_GENERATION_LATENCY] = PP_COL_LATENCY_S,
+        [PP_GENERATION_RATE] = PP_COL_RATE,
+        [PP_GENERATION_FIRST] = PP_COL_FIRST_TOKEN_S,
+        [PP_GENERATION_TOKEN] = PP_COL_TOKEN_S,
+        [PP_GENERATION_MEMORY] = PP_COL_MEM_GB};
+
+    for (int i = 0; i < PP_GENERATION_FIGURES; i++)
+        figures[i] = pp_measure_number(row, COLUMNS[i]) * (i == PP_GENERATION_MEMORY ? GIGA : 1);
+}
+
+/* Returns the seconds until the first group has its first tokens: its prompts in all stages. */
+static double first_s(const struct pp_result *result)
+{
+    const struct pp_costs *costs = result->costs;
+    const int stages = pp_config_stages(&result->config);
+    double s = 0;
+
+    for (int v = 0; v < stages; v++) {
+        s += pp_units_s(costs->op[PP_F][v].ps);
+        if (v + 1 < stages)
+            s += pp_units_s(costs->alpha_ps[0]) +
+                 costs->memory[v].boundary_bytes * costs->s_per_byte[0];
+    }
+    return s;
+}
+
+void pp_generation_predicted(const struct pp_result *result, double figures[PP_GENERATION_FIGURES])
+{
+    const struct pp_generation *g = &result->config.generation;
+    const double latency_s = result->metrics.iteration_s, first = first_s(result);
+
+    figures[PP_GENERATION_LATENCY] = latency_s;
+    figures[PP_GENERATION_RATE] =
+        (double)g->batch * result->config.layout.dp * g->passes / latency_s;
+    figures[PP_GENERATION_FIRST] = first;
+    figures[PP_GENERATION_TOKEN] =
+        g->passes > 1 ? (latency_s - first) / (g->passes - 1) : (double)NAN;
+    figures[PP_GENERATION_MEMORY] = result->memory[result->peak_rank].peak_bytes;
+}

@@ -1,0 +1,162 @@
+/* Rows of runs that generate: errors by family and figure, and which runs fit. */
+#include "core/text/json_write.h"
+#include "core/text/terminal.h"
+#include "sim/validate/parts.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Words for a figure, in the order of the report. */
+static const struct {
+    enum pp_generation_figure figure;
+    const char *name;
+} FIGURES[] = {{PP_GENERATION_LATENCY, "latency"},
+               {PP_GENERATION_RATE, "tokens/s"},
+               {PP_GENERATION_FIRST, "first token"},
+               {PP_GENERATION_TOKEN, "each token"},
+               {PP_GENERATION_MEMORY, "memory"}};
+enum { KINDS = PP_COUNT(FIGURES) };
+
+/* Rows of a family, or of all families (NULL), with one figure; the error counts in time. */
+static struct pp_validation_errors errors_of(struct pp_arena *arena, const struct pp_validation *v,
+                                             const char *family, int kind)
+{
+    double *errors = PP_ARRAY(arena, double, v->count *KINDS + 1);
+    int n = 0;
+
+    for (int i = 0; i < v->count; i++) {
+        const struct pp_validation_row *row = &v->rows[i];
+        if (!pp_validation_is_generation(row) || row->row->is_out_of_memory ||
+            (family && strcmp(row->row->family, family) != 0))
+            continue;
+        const enum pp_generation_figure f = FIGURES[kind].figure;
+        const double error = row->predicted[f] / row->published[f] - 1;
+        if (isfinite(error))
+            errors[n++] = error;
+    }
+    return pp_validation_errors_of(errors, n);
+}
+
+/* Returns the names of families in the order of rows, ended by NULL. */
+static const char **families_of(struct pp_arena *arena, const struct pp_validation *v)
+{
+    const char **names = PP_ARRAY(arena, const char *, v->count + 1);
+    int count = 0;
+
+    for (int i = 0; i < v->count; i++) {
+        int k = 0;
+        if (!v->rows[i].is_generation)
+            continue;
+        while (k < count && strcmp(names[k], v->rows[i].row->family) != 0)
+            k++;
+        names[k] = v->rows[i].row->family;
+        count += k == count;
+    }
+    return names;
+}
+
+/* Runs by their published outcome, and by the predicted one. */
+struct outcomes {
+    int oom, oom_refused, ran, ran_fits;
+};
+
+static struct outcomes outcomes_of(const struct pp_validation *v)
+{
+    struct outcomes o = {0};
+
+    for (int i = 0; i < v->count; i++) {
+        const struct pp_validation_row *row = &v->rows[i];
+        if (!pp_validation_is_generation(row))
+            continue;
+        const bool is_oom = row->row->is_out_of_memory, fits = row->prediction.fits;
+        o.oom += is_oom;
+        o.oom_refused += is_oom && !fits;
+        o.ran += !is_oom;
+        o.ran_fits += !is_oom && fits;
+    }
+    return o;
+}
+
+/* ---- reports --------------------------------------------------------------------------------- */
+
+static void line(struct pp_arena *arena, const struct pp_validation *v, const char *family,
+                 int kind, const char *format, FILE *out)
+{
+    const struct pp_validation_errors e = errors_of(arena, v, family, kind);
+
+    if (e.n > 0)
+        fprintf(out, format, family ? family : "all", FIGURES[kind].name, e.n, 100 * e.median_abs,
+                100 * e.p90_abs, 100 * e.mean_abs, 100 * e.bias);
+}
+
+/* Prints a line for every figure of all families together, then of each. */
+static void lines(struct pp_arena *arena, const struct pp_validation *v, const char *format,
+                  FILE *out)
+{
+    for (int kind = 0; kind < KINDS; kind++)
+        line(arena, v, NULL, kind, format, out);
+    for (const char **family = families_of(arena, v); *family; family++)
+        for (int kind = 0; kind < KINDS; kind++)
+            line(arena, v, *family, kind, format, out);
+}
+
+static bool has_any(const struct pp_validation *v)
+{
+    for (int i = 0; i < v->count; i++)
+        if (pp_validation_is_generation(&v->rows[i]))
+            return true;
+    return false;
+}
+
+void pp_validation_print_generation(struct pp_arena *arena, const struct pp_validation *v,
+                                    FILE *out)
+{
+    const struct outcomes o = outcomes_of(v);
+
+    if (!has_any(v))
+        return;
+    fprintf(out, "\n%-22s %-12s %5s %8s %8s %8s %8s\n", "generation", "figure", "rows", "median",
+            "p90", "mean", "bias");
+    lines(arena, v, "%-22.22s %-12s %5d %6.1f %% %6.1f %% %6.1f %% %+6.1f %%\n", out);
+    fprintf(out,
+            "\nOf %d runs published as out of memory, %d are predicted not to fit. Of %d that\n"
+            "ran, %d are predicted to fit.\n",
+            o.oom, o.oom_refused, o.ran, o.ran_fits);
+}
+
+void pp_validation_markdown_generation(struct pp_arena *arena, const struct pp_validation *v,
+                                       FILE *out)
+{
+    const struct outcomes o = outcomes_of(v);
+
+    if (!has_any(v))
+        return;
+    fputs(
+        "\n## Generation\n\n"
+        "Rows of tests/published/inference.csv are runs that generate, and no other figure of "
+        "this page\ncounts them. docs/costs.md, \"Generation\", says which constants were fitted "
+        "on which family.\n\n"
+        "| family | figure | rows | median | p90 | mean | bias |\n|---|---|---|---|---|---|---|\n",
+        out);
+    lines(arena, v, "| %s | %s | %d | %.1f %% | %.1f %% | %.1f %% | %+.1f %% |\n", out);
+    fprintf(out,
+            "\nOut of memory: of %d rows published as such %d are predicted not to fit; of %d rows "
+            "that ran %d\nare predicted to fit.\n",
+            o.oom, o.oom_refused, o.ran, o.ran_fits);
+}
+
+void pp_validation_put_generation(const struct pp_validation_row *row, json_t *o)
+{
+    char key[64];
+
+    for (int i = 0; i < PP_GENERATION_MEMORY; i++) {
+        const bool is_there = isfinite(row->published[i]) && !row->skipped;
+        const double predicted = is_there ? row->predicted[i] : (double)NAN;
+        snprintf(key, sizeof(key), "published_%s", pp_generation_keys[i]);
+        pp_json_put(o, key, row->published[i]);
+        snprintf(key, sizeof(key), "predicted_%s", pp_generation_keys[i]);
+        pp_json_put(o, key, predicted);
+        snprintf(key, sizeof(key), "%s_error_frac", pp_generation_keys[i]);
+        pp_json_put(o, key, predicted / row->published[i] - 1);
+    }
+}

@@ -1,0 +1,28 @@
+# Published runs that generate: what is predicted, and errors by family.
+$ pipesim validate tests/published/inference.csv --family ft-20b-tp4 | sed -E 's/[-+]?[0-9.]+ %/N %/g' | sed -n '1,2p;/generation/,/latency/p'
+> 0 rows: 0 predicted; of 0 that state every setting, 0
+> 45 more are of runs that generate, which count apart; 45 predicted
+> generation             figure        rows   median      p90     mean     bias
+> all                    latency         45    N %    N %    N %   N %
+$ pipesim validate tests/published/inference.csv --json | python3 -c 'import json, sys; r = json.load(sys.stdin)["rows"]; e = sorted(abs(x["latency_s_error_frac"]) for x in r if x["predicted_latency_s"]); print(len(e), e[len(e) // 2] < 0.1, e[9 * len(e) // 10] < 0.25)'
+> 112 True True
+$ pipesim validate tests/published/inference.csv --json | python3 -c 'import json, sys; r = {x["id"]: x for x in json.load(sys.stdin)["rows"]}; print([sorted(k for k in r[i] if k.startswith("predicted") and r[i][k] is not None) for i in ("ft-350m-342", "trtllm-a100-first-llama-7b-first-128", "zero-inference-2022-opt-30b-host")])'
+> [['predicted_fits', 'predicted_latency_s', 'predicted_mem_bytes'], ['predicted_first_token_s', 'predicted_fits'], []]
+$ pipesim validate tests/published/inference.csv --row zero-inference-2022-opt-30b-host
+> zero-inference-2022-opt-30b-host (tests/published/inference.csv:151)
+> model     opt-30b
+> skipped   missing: batch
+! pipesim: error: --row zero-inference-2022-opt-30b-host: the row is skipped, nothing is predicted
+= 2
+$ sed -E 's/,0\.225,/,99,/' tests/published/inference.csv >m.csv; for f in m.csv tests/published/inference.csv; do pipesim validate $f --json | grep -c '"predicted_latency_s": 0.22'; done
+> 3
+> 3
+$ pipesim validate tests/published/inference.csv --row ft-20b-tp4-136 | grep -A4 command
+> command   pipesim run --mode infer --schedule generate --gpus 4 --tp 4 --pp 1 \
+>           --batch 1 --prompt 20 --tokens 8 --precision fp16 --mlp plain \
+>           --framework fastertransformer --cluster 'a100 gpu:8' \
+>           --model gpt3-175b --layers 44 --hidden 6144 --heads 48 --kv-heads 48 \
+>           --ffn 24576 --vocab 51200 --positions 28 --embedding tied --engine dag
+> --
+>           command prints 11.13 GiB, context and libraries included
+> time      forward 62.9 % | tp_comm 37.1 %
