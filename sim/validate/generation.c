@@ -85,8 +85,8 @@ static void line(struct pp_arena *arena, const struct pp_validation *v, const ch
     const struct pp_validation_errors e = errors_of(arena, v, family, kind);
 
     if (e.n > 0)
-        fprintf(out, format, family ? family : "all", FIGURES[kind].name, e.n, 100 * e.median_abs,
-                100 * e.p90_abs, 100 * e.mean_abs, 100 * e.bias);
+        fprintf(out, format, family ? family : "every family", FIGURES[kind].name, e.n,
+                100 * e.median_abs, 100 * e.p90_abs, 100 * e.mean_abs, 100 * e.bias);
 }
 
 /* Prints a line for every figure of all families together, then of each. */

@@ -358,7 +358,7 @@ $ pipesim clusters latency:5
 ! pipesim: error: --cluster: latency:5: "5" has no unit: 5us (or ns, ms, s)? (as in latency:5us)
 = 2
 $ pipesim clusters meson.build
-! pipesim: error: --cluster: unknown cluster 'meson.build': built in are a100 a100-40 a800 b200 b300 gb200 gb300 gh200 gtx1080ti h100 h200 h800 l40s mi300x mi325x p100-daint rtx4090 rtx5090 v100-16 v100-dgx1 v100-dgx2; or a text as "node:2 gpu:8 device:a100 nic:8x200Gbps"; for the file of that name: ./meson.build
+! pipesim: error: --cluster: unknown cluster 'meson.build': built in are a100 a100-40 a6000 a800 b200 b300 gb200 gb300 gh200 gtx1080ti h100 h200 h800 l40s mi300x mi325x p100-daint rtx4090 rtx5090 v100-16 v100-dgx1 v100-dgx2; or a text as "node:2 gpu:8 device:a100 nic:8x200Gbps"; for the file of that name: ./meson.build
 = 2
 # Of a run, pictures are files.
 $ pipesim run --schedule 1f1b --pp 4 --micro-batches 8 --unit F=1 -o x.png

@@ -3,7 +3,7 @@ $ pipesim validate tests/published/inference.csv --family ft-20b-tp4 | sed -E 's
 > 0 rows: 0 predicted; of 0 that state every setting, 0
 > 45 more are of runs that generate, which count apart; 45 predicted
 > generation             figure        rows   median      p90     mean     bias
-> all                    latency         45    N %    N %    N %   N %
+> every family           latency         45    N %    N %    N %   N %
 $ pipesim validate tests/published/inference.csv --json | python3 -c 'import json, sys; r = json.load(sys.stdin)["rows"]; e = sorted(abs(x["latency_s_error_frac"]) for x in r if x["predicted_latency_s"]); print(len(e), e[len(e) // 2] < 0.1, e[9 * len(e) // 10] < 0.25)'
 > 112 True True
 $ pipesim validate tests/published/inference.csv --json | python3 -c 'import json, sys; r = {x["id"]: x for x in json.load(sys.stdin)["rows"]}; print([sorted(k for k in r[i] if k.startswith("predicted") and r[i][k] is not None) for i in ("ft-350m-342", "trtllm-a100-first-llama-7b-first-128", "zero-inference-2022-opt-30b-host")])'
@@ -24,5 +24,5 @@ $ pipesim validate tests/published/inference.csv --row ft-20b-tp4-136 | grep -A4
 >           --model gpt3-175b --layers 44 --hidden 6144 --heads 48 --kv-heads 48 \
 >           --ffn 24576 --vocab 51200 --positions 28 --embedding tied --engine dag
 > --
->           command prints 11.13 GiB, context and libraries included
+>           command prints 11.14 GiB, context and libraries included
 > time      forward 62.9 % | tp_comm 37.1 %
