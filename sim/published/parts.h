@@ -68,7 +68,7 @@ void pp_measure_put_offload(struct pp_measure_writer *w, const struct pp_measure
 
 /* Adds model, prompt, tokens and cache of a run that generates: sim/published/generation.c. */
 enum pp_status pp_measure_put_generation(struct pp_measure_writer *w, struct pp_error *err);
-/* Adds the cluster of a row: sim/published/request.c. */
+/* Adds the cluster of a row: sim/published/cluster.c. */
 enum pp_status pp_measure_put_cluster(struct pp_measure_writer *w, struct pp_error *err);
 
 /* Header of a table: names of columns and of options, sim/published/names.c. */
