@@ -152,7 +152,8 @@ static void place_scratch(const struct pp_placing *l, int r, struct pp_rank_layo
     rank->scratch_offset = pp_layout_take(rank, rank->scratch_bytes);
     rank->tensor_offset = pp_layout_take(rank, rank->tensor_bytes);
     rank->weights_offset = pp_layout_take(rank, rank->weights_bytes);
-    rank->expert_bytes = sizeof(double) * pp_net_expert_tokens(l->stages[0]->net);
+    rank->expert_bytes =
+        p->passes > 0 ? 0 : sizeof(double) * pp_net_expert_tokens(l->stages[0]->net);
     rank->loss_offset = pp_layout_take(rank, rank->loss_bytes + rank->expert_bytes);
     rank->other_bytes = rank->scratch_bytes + rank->tensor_bytes + rank->weights_bytes +
                         rank->loss_bytes + rank->expert_bytes;

@@ -47,16 +47,16 @@ static struct pp_stage_shape shape_of_pass(const struct pp_program *p,
 }
 
 static void make_passes(struct pp_arena *arena, const struct pp_program *p,
-                        const struct pp_stages_wish *wish, int tp_index,
-                        const struct pp_stage **stages)
+                        const struct pp_stages_wish *wish, int part, const struct pp_stage **stages)
 {
-    const int model = pp_program_model_stages(p);
+    const int model = pp_program_model_stages(p), ep = wish->shape.ep > 1 ? wish->shape.ep : 1;
 
     for (int s = 0, first = 0; s < p->stages; first += wish->blocks[s++ % model]) {
         first = s % model == 0 ? 0 : first;
         struct pp_stage_shape shape = shape_of_pass(p, wish, s);
         shape.first_block = first;
-        shape.tp_index = tp_index;
+        shape.tp_index = part / ep;
+        shape.ep_index = part % ep;
         stages[s] = s < 2 * model ? pp_stage_create(arena, wish->net, &shape, wish->kernels)
                                   : stages[s - model];
     }
@@ -65,11 +65,11 @@ static void make_passes(struct pp_arena *arena, const struct pp_program *p,
 static const struct pp_stage **make_generating(struct pp_arena *arena, const struct pp_program *p,
                                                const struct pp_stages_wish *wish)
 {
-    const int tp = wish->shape.tp > 1 ? wish->shape.tp : 1;
-    const struct pp_stage **stages = PP_ARRAY(arena, const struct pp_stage *, tp * p->stages);
+    const int parts = parts_of(wish);
+    const struct pp_stage **stages = PP_ARRAY(arena, const struct pp_stage *, parts * p->stages);
 
-    for (int t = 0; t < tp; t++)
-        make_passes(arena, p, wish, t, stages + t * p->stages);
+    for (int part = 0; part < parts; part++)
+        make_passes(arena, p, wish, part, stages + part * p->stages);
     return stages;
 }
 

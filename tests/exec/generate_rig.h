@@ -19,7 +19,7 @@
 
 struct generate_case {
     int ranks, groups, pieces, rows; /* pieces of a group; sequences of a piece */
-    int prompt, passes, replicas, tp;
+    int prompt, passes, replicas, tp, ep, experts;
     bool is_double, is_bf16, has_rope, is_gated;
     int layers;                       /* 0 = 4 */
     const struct pp_program *compute; /* NULL: the schedule `generate` */
@@ -70,7 +70,11 @@ static inline struct pp_net generate_net(const struct generate_case *c)
                            .has_bias_mlp = !c->is_gated,
                            .has_bias_norm = !c->is_gated,
                            .norm_epsilon = 1e-5,
-                           .rotary.theta = 10000};
+                           .rotary.theta = 10000,
+                           .experts = c->experts,
+                           .every = 2,
+                           .expert_ffn = 8,
+                           .top_k = c->experts > 0 ? 2 : 0};
 }
 
 static inline enum pp_status generate_program(struct pp_arena *arena, const struct generate_case *c,
@@ -108,7 +112,7 @@ static inline const struct pp_stage **generate_stages(struct pp_arena *arena,
                                                    .batch = &run->batch,
                                                    .blocks = blocks,
                                                    .generation = &run->of,
-                                                   .shape.tp = OR(c->tp, 1)});
+                                                   .shape = {.tp = OR(c->tp, 1), .ep = c->ep}});
 }
 
 static inline void generate_make(struct pp_arena *arena, const struct generate_case *c,
@@ -149,6 +153,7 @@ static inline void generate_make(struct pp_arena *arena, const struct generate_c
     run->options = (struct pp_machine_options){.program = run->program,
                                                .stages = generate_stages(arena, c, run),
                                                .tp = c->tp,
+                                               .ep = c->ep,
                                                .generation = &run->generation,
                                                .batch = &run->batch,
                                                .recipe = &run->recipe,

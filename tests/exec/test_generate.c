@@ -178,3 +178,35 @@ Test(generate, devices_of_a_group_make_the_tokens_of_one)
     for (int i = 0; i < run.sequences * one.passes; i++)
         cr_expect_eq(tokens[i], tokens_of_four[i]);
 }
+
+Test(generate, experts)
+{
+    check(&(struct generate_case){
+        .ranks = 2, .groups = 2, .pieces = 2, .prompt = 4, .passes = 5, .experts = 4});
+    check(&(struct generate_case){
+        .ranks = 2, .groups = 2, .rows = 2, .prompt = 4, .passes = 5, .experts = 4, .tp = 2});
+    check(&(struct generate_case){.ranks = 2,
+                                  .groups = 2,
+                                  .rows = 2,
+                                  .prompt = 4,
+                                  .passes = 5,
+                                  .experts = 4,
+                                  .replicas = 2,
+                                  .ep = 2});
+}
+
+Test(generate, wall_clock)
+{
+    static const struct pp_transport *const TRANSPORTS[] = {&pp_transport_local, &pp_transport_shm,
+                                                            &pp_transport_tcp};
+
+    for (int t = 0; t < 3; t++)
+        check(&(struct generate_case){.ranks = 2,
+                                      .groups = 2,
+                                      .pieces = 2,
+                                      .prompt = 3,
+                                      .passes = 4,
+                                      .tp = 2,
+                                      .clock = PP_CLOCK_WALL,
+                                      .transport = TRANSPORTS[t]});
+}

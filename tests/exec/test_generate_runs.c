@@ -304,3 +304,36 @@ Test(generate_runs, faults_name_the_pass)
     check_fault("hang rank:1 op:14", &pp_transport_shm, "no rank has made progress");
     check_fault("hang rank:1 op:14", &pp_transport_local, "no rank has made progress");
 }
+
+/* The last word, but in pass 2 one more. */
+static int32_t choose_too_far(void *closure, int sequence, int position, const double *logits,
+                              int words)
+{
+    (void)closure, (void)sequence, (void)logits;
+    return position < 3 + 2 ? words - 1 : words;
+}
+
+Test(generate_runs, a_choice_beyond_the_words_ends_the_run)
+{
+    static const struct pp_transport *const TRANSPORTS[] = {&pp_transport_local, &pp_transport_shm,
+                                                            &pp_transport_tcp};
+
+    for (int t = 0; t < 3; t++) {
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+        const struct generate_case c = {
+            .ranks = 2, .groups = 2, .prompt = 3, .passes = 4, .transport = TRANSPORTS[t]};
+        struct generate_run run;
+        struct pp_machine *machine;
+        struct pp_generated made;
+        struct pp_error err = {0};
+
+        generate_make(arena, &c, &run);
+        run.generation.choose = choose_too_far;
+        cr_assert_eq(pp_machine_create(arena, &run.options, &machine, &err), PP_OK);
+        cr_assert_eq(pp_machine_generate(machine, run.prompts, &made, &err), PP_EFAIL);
+        cr_expect(
+            strstr(err.message, "rank 1, pass 2: token 48 was chosen, the model has 48 words"),
+            "%s: %s", TRANSPORTS[t]->name, err.message);
+        pp_machine_destroy(machine);
+    }
+}
