@@ -15,47 +15,6 @@ struct parser {
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-static bool is_name(const char *name, const char *typed, size_t length)
-{
-    for (size_t i = 0; i < length; i++)
-        if (name[i] != (typed[i] == '_' ? '-' : typed[i]) && name[i] != typed[i])
-            return false;
-    return name[length] == '\0';
-}
-
-static bool is_option_name(const struct pp_option *option, const char *typed, size_t length)
-{
-    const char *letter = length == 1 ? pp_option_letter(option) : NULL;
-
-    if (is_name(option->name, typed, length) || (letter && is_name(letter, typed, length)))
-        return true;
-    for (const char *const *alias = option->aliases; alias && *alias; alias++)
-        if (is_name(*alias, typed, length))
-            return true;
-    return false;
-}
-
-/* Returns the index of the option of that name in the command (-1: in any), or -1. */
-static int find_option(const struct pp_cli *cli, int command, const char *name, size_t length)
-{
-    for (int i = 0; i < cli->option_count; i++)
-        if (pp_option_is_in(&cli->options[i], command) &&
-            is_option_name(&cli->options[i], name, length))
-            return i;
-    return -1;
-}
-
-static bool is_number(const char *text)
-{
-    text += *text == '-';
-    return isdigit((unsigned char)text[0]) || (text[0] == '.' && isdigit((unsigned char)text[1]));
-}
-
-static bool is_dashed(const char *text)
-{
-    return text[0] == '-' && text[1] && !is_number(text);
-}
-
 static const char *suggest_option(const struct parser *p, const char *name)
 {
     const struct pp_cli *cli = p->cli;
@@ -148,7 +107,7 @@ static bool takes_topic(const struct parser *p)
 static enum pp_status refuse_option(const struct parser *p, const char *typed, const char *name)
 {
     const struct pp_cli *cli = p->cli;
-    const int index = find_option(cli, -1, name, strlen(name));
+    const int index = pp_cli_option(cli, -1, name, strlen(name));
     const char *command = cli->commands[p->parsed->command].name;
 
     if (index >= 0) {
@@ -157,7 +116,7 @@ static enum pp_status refuse_option(const struct parser *p, const char *typed, c
         pp_error_set(p->err, PP_EINVAL, "%s is not an option of \"%s %s\" but of ", typed,
                      cli->program, command);
         for (int i = 0; i < cli->command_count; i++)
-            if (find_option(cli, i, name, strlen(name)) >= 0) {
+            if (pp_cli_option(cli, i, name, strlen(name)) >= 0) {
                 pp_error_append(p->err, "%s\"%s\"", separator, cli->commands[i].name);
                 separator = ", ";
             }
@@ -194,11 +153,11 @@ static bool take_help(struct pp_parsed *parsed, const char *argument)
 static bool is_joined(const struct parser *p, const char *argument)
 {
     const char *name = argument + 1;
-    const int index = find_option(p->cli, p->parsed->command, name, 1);
+    const int index = pp_cli_option(p->cli, p->parsed->command, name, 1);
 
     return isdigit((unsigned char)name[1]) && index >= 0 &&
            pp_option_has_argument(&p->cli->options[index]) &&
-           find_option(p->cli, p->parsed->command, name, strlen(name)) < 0;
+           pp_cli_option(p->cli, p->parsed->command, name, strlen(name)) < 0;
 }
 
 static const char *argument_of(const struct pp_option *option)
@@ -244,13 +203,13 @@ static enum pp_status take_option(struct parser *p)
 {
     const char *argument = p->argv[p->next++];
     if (is_joined(p, argument))
-        return store(p, find_option(p->cli, p->parsed->command, argument + 1, 1),
+        return store(p, pp_cli_option(p->cli, p->parsed->command, argument + 1, 1),
                      pp_arena_printf(p->arena, "%.2s", argument), argument + 2);
     const char *name = argument + 1 + (argument[1] == '-'), *equals = strchr(name, '=');
     const size_t length = equals ? (size_t)(equals - name) : strlen(name);
     const char *typed =
         pp_arena_printf(p->arena, "%.*s", (int)(name - argument + (long)length), argument);
-    const int index = find_option(p->cli, p->parsed->command, name, length);
+    const int index = pp_cli_option(p->cli, p->parsed->command, name, length);
 
     if (index < 0 && take_help(p->parsed, argument))
         return PP_OK;
@@ -273,7 +232,7 @@ static enum pp_status take_option(struct parser *p)
     if (p->next == p->argc)
         return refuse_missing(p, option, typed, NULL);
     const char *text = p->argv[p->next++];
-    if (is_dashed(text))
+    if (pp_cli_is_option(text))
         return refuse_missing(p, option, typed, text);
     return store(p, index, typed, takes_words ? join_words(p, option, text) : text);
 }
@@ -293,7 +252,7 @@ static enum pp_status refuse_word(const struct parser *p, const char *word)
 
     if (!near)
         near = suggest_command(p, word);
-    if (!near && find_option(p->cli, p->parsed->command, word, strlen(word)) >= 0)
+    if (!near && pp_cli_option(p->cli, p->parsed->command, word, strlen(word)) >= 0)
         near = pp_arena_printf(p->arena, "%s%s", pp_option_dashes(word), word);
     if (!near)
         near = suggest_value(p, word, true);
@@ -365,24 +324,25 @@ enum pp_status pp_options_parse(struct pp_arena *arena, const struct pp_cli *cli
 {
     struct pp_error unused;
     struct parser p = {arena, cli, argc, 1, argv, parsed, err ? err : &unused};
-    const int command = argc > 1 ? pp_cli_command(cli, argv[1]) : -1;
+    const int command_at = pp_cli_find_command(cli, argc, argv);
     bool has_options = true;
 
     *parsed = (struct pp_parsed){
         .cli = cli,
-        .command = command < 0 ? 0 : command,
-        .has_command = command >= 0,
+        .command = command_at > 0 ? pp_cli_command(cli, argv[command_at]) : 0,
+        .has_command = command_at > 0,
         .values = PP_ARRAY(arena, struct pp_option_value, cli->option_count + 1),
         .operands = PP_ARRAY(arena, const char *, argc + 1),
     };
-    p.next += parsed->has_command;
     while (p.next < argc) {
         const char *argument = argv[p.next];
 
-        if (has_options && !strcmp(argument, "--")) {
+        if (p.next == command_at) {
+            p.next++;
+        } else if (has_options && !strcmp(argument, "--")) {
             has_options = false;
             p.next++;
-        } else if (has_options && is_dashed(argument)) {
+        } else if (has_options && pp_cli_is_option(argument)) {
             const enum pp_status status = take_option(&p);
             if (status != PP_OK)
                 return wants_any_help(parsed) ? finish_help(&p) : status;
@@ -409,7 +369,7 @@ const struct pp_option_value *pp_options_get(const struct pp_parsed *parsed, con
     for (int i = 0; i < cli->option_count; i++) {
         const struct pp_option *option = &cli->options[i];
 
-        if (!is_option_name(option, name, strlen(name)))
+        if (!pp_cli_is_option_name(option, name, strlen(name)))
             continue;
         if (found < 0 || pp_option_is_in(option, parsed->command))
             found = i;

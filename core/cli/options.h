@@ -119,7 +119,8 @@ struct pp_parsed {
     bool wants_short_help, wants_help, wants_version; /* -h, --help, --version */
 };
 
-/* Parses argv[1..]. "--name value", "--name=value", one or two dashes, -o FILE as --output FILE,
+/* Parses argv[1..]. The command stands anywhere before operands. "--name value", "--name=value",
+ * one or two dashes, -o FILE as --output FILE,
  * "--" ends options. PP_EINVAL: an option of another command, an unknown one (with suggestion), a
  * missing or bad argument, a non-repeatable option given twice with different values. After -h,
  * --help or --version nothing is an error any more. */

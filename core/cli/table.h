@@ -16,6 +16,18 @@ bool pp_cli_name_ours(const struct pp_cli *cli, const char *theirs, struct pp_er
 bool pp_cli_name_other_option(const struct pp_cli *cli, const char *name, struct pp_error *err);
 bool pp_cli_name_other_command(const struct pp_cli *cli, const char *name, struct pp_error *err);
 
+/* ---- core/cli/find.c ------------------------------------------------------------------------- */
+
+/* Is true if the option has this name, of `length` characters. */
+bool pp_cli_is_option_name(const struct pp_option *option, const char *typed, size_t length);
+/* Returns the index of the option of that name in the command (-1: in any), or -1. */
+int pp_cli_option(const struct pp_cli *cli, int command, const char *name, size_t length);
+/* Is true for a word that names an option, and is no number. */
+bool pp_cli_is_option(const char *word);
+/* Returns where the command is: the first word that is neither an option nor its argument. 0: there
+ * is none. */
+int pp_cli_find_command(const struct pp_cli *cli, int argc, char *const *argv);
+
 /* ---- rows of the table ----------------------------------------------------------------------- */
 
 /* Returns the index of a command, or -1. */

@@ -220,6 +220,26 @@ Test(options, words_are_parts_of_a_value)
     cr_assert_str_eq(get("level")->all[1], "some=a");
 }
 
+Test(options, the_command_stands_anywhere_before_operands)
+{
+    static const char *const lines[] = {
+        "sweep --pp 8 --part 1/2", "--pp 8 sweep --part 1/2",
+        "--pp 8 --part 1/2 sweep", "-np=8 --jitter 5% sweep",
+        "-np 8 -o verify sweep",   "--pp 8 --level-words a b --x c sweep",
+    };
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+        cr_assert_eq(parse(lines[i]), PP_OK, "%s: %s", lines[i], err.message);
+        cr_assert_eq(parsed.command, 1, "%s", lines[i]);
+        cr_assert(parsed.has_command);
+        cr_assert_eq(parsed.operand_count, 0);
+        cr_assert_str_eq(get("pp")->text, "8");
+    }
+    cr_assert_eq(parse("--json verify a sweep"), PP_OK, "%s", err.message);
+    cr_assert_eq(parsed.command, 2);
+    cr_assert_eq(parsed.operand_count, 2); /* the first one is the command */
+    cr_assert_str_eq(parsed.operands[1], "sweep");
+}
+
 static const struct bad {
     const char *line, *says;
 } bad[] = {
@@ -237,7 +257,10 @@ static const struct bad {
     {"swep", "did you mean \"toy sweep\"?"},
     {"verfy a.csv", "did you mean \"toy verify\"?"},
     {"nonsense", "commands are run, sweep, verify"},
-    {"--json verify a", "the command comes first: toy verify"},
+    {"-- verify a", "the command comes first: toy verify"},
+    {"--json verify", "toy verify needs 1 operand, not 0"},
+    {"--part 1/2 run", "not an option of \"toy run\" but of \"sweep\""},
+    {"--pp verify", "--pp: \"verify\" is not a whole number"},
     {"--json a.csv", "one operand too many"},
     {"verify", "needs 1 operand, not 0"},
     {"verify a b c", "\"c\" is one operand too many"},
