@@ -232,3 +232,12 @@ bool pp_checkpoint_has_files(const struct pp_checkpoint *checkpoint,
  * or checksum of a file differ from the manifest; the parts are then of no use. */
 enum pp_status pp_checkpoint_load(const struct pp_checkpoint *checkpoint,
                                   const struct pp_checkpoint_parts *parts, struct pp_error *err);
+
+/* ---- exec/checkpoint/source.c ---------------------------------------------------------------- */
+
+/* Returns the weights of a checkpoint (master weights, if there are any) as initial ones of another
+ * run, rounded to single precision. Files are mapped until the arena ends. `whole` is kept by
+ * reference. The caller has checked the identity. Errors: pp_checkpoint_load(). */
+enum pp_status pp_checkpoint_source(struct pp_arena *arena, const struct pp_checkpoint *checkpoint,
+                                    const struct pp_stage *whole, struct pp_weights_source *source,
+                                    struct pp_error *err);
