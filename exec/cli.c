@@ -7,11 +7,21 @@
 #include "schedules/registry.h"
 #include "schedules/select/options.h"
 
-enum { RUN = 1 << PP_EXEC_RUN, BIG = PP_OPTION_BIG };
+enum {
+    RUN = 1 << PP_EXEC_RUN,
+    GENERATE = 1 << PP_EXEC_GENERATE,
+    BOTH = RUN | GENERATE,
+    BIG = PP_OPTION_BIG,
+};
 
 static const struct pp_command commands[] = {
     [PP_EXEC_RUN] = {"run", "pipeexec [run] [--schedule NAME|FILE.csv] [--np P] [options]",
                      "train a transformer for real, by any schedule", 0, 0},
+    [PP_EXEC_GENERATE] = {"generate",
+                          "pipeexec generate [--resume DIR|--model DIR] [--prompt TEXT] "
+                          "[--tokens T] [options]",
+                          "let a trained transformer continue a text, token by token", 0, 0,
+                          .lacks = "generating trains nothing"},
     [PP_EXEC_HELP] =
         {"help", "pipeexec help [COMMAND|OPTION|TOPIC|man|bash|zsh|fish]",
          "help on a command, an option, or a topic: bubble, memory, mfu, schedules, tiers, units",
@@ -22,6 +32,7 @@ static const struct pp_command commands[] = {
 #define G_TIERS    "Memory tiers"
 #define G_LAYOUT   "Layout and batch"
 #define G_MODEL    "Model and data"
+#define G_GENERATE "Generation"
 #define G_RECIPE   "Training"
 #define G_MACHINE  "Machine"
 #define G_WHATIF   "What if"
@@ -29,8 +40,9 @@ static const struct pp_command commands[] = {
 #define G_STATE    "Checkpoints"
 #define G_OUTPUT   "Output"
 
-#define PP_WISH struct pp_exec_wish
-#define PP_ROW  PP_ROW_ENTRY
+#define PP_WISH      struct pp_exec_wish
+#define PP_ROW       PP_ROW_ENTRY
+#define PP_ROW_AGAIN PP_ROW_ENTRY
 static const struct pp_option rows[] = {
 #include "exec/resolve/rows.h"
 };
@@ -45,16 +57,21 @@ static const struct pp_example examples[] = {
      "your own program, and both traces for pipesim compare"},
     {"pipeexec --schedule gpipe --micro-batches 16 --offload a=host",
      "saved activations wait on the host; more: pipeexec help tiers"},
+    {"pipeexec generate --np 2 --batch 4 --check",
+     "let a model speak, here an untrained one; others: --resume DIR, --model DIR"},
 };
 
 static const struct pp_exit exits[] = {
-    {PP_OK, "Success: the run has trained, and gradients equal those of training on one rank."},
+    {PP_OK,
+     "Success: the run has trained, and gradients equal those of training on one rank; or it "
+     "has generated."},
     {PP_EFAIL,
      "A failure at run time: a file, a trace, a device, memory, or a loss that is not a number."},
     {PP_EINVAL, "The command line, a layout, a model or data that do not fit together."},
     {PP_EFIT, "A rank needs more than --device-memory or --host-memory allows."},
     {PP_EPROGRAM, "A program file cannot be parsed, is illegal or deadlocks."},
-    {PP_ETOLERANCE, "Gradients or weights differ from those of training on one rank."},
+    {PP_ETOLERANCE, "Gradients or weights differ from those of training on one rank; or tokens or "
+                    "logits from those of generating there, or without a cache."},
     {PP_EINTR, "Interrupted."},
     {0, NULL},
 };

@@ -1,4 +1,4 @@
-/* exec/main.c — pipeexec: options, one run, an exit code. */
+/* exec/main.c — pipeexec: options, a command, an exit code. */
 #include "core/process/process.h"
 #include "core/text/terminal.h"
 #include "exec/cli.h"
@@ -32,6 +32,8 @@ static enum pp_status dispatch(struct pp_arena *arena, int argc, char **argv, FI
         return PP_OK;
     wish.request = (struct pp_request){.flags = &parsed};
     pp_wish_bind(arena, &wish.request);
+    if (parsed.command == PP_EXEC_GENERATE)
+        return pp_exec_command_generate(arena, &wish, out, end_stuck, err);
     return pp_exec_command_run(arena, &wish, out, end_stuck, err);
 }
 

@@ -1,4 +1,4 @@
-/* exec/run.h — the command of pipeexec. */
+/* exec/run.h — the commands of pipeexec. */
 #pragma once
 
 #include "exec/resolve/config.h"
@@ -12,6 +12,10 @@ typedef void (*pp_exec_stuck_fn)(const struct pp_error *err);
  * those of the reference. PP_EFAIL, with a report, if only requested traces are not written. */
 enum pp_status pp_exec_command_run(struct pp_arena *arena, const struct pp_exec_wish *wish,
                                    FILE *out, pp_exec_stuck_fn on_stuck, struct pp_error *err);
+/* run_generate.c: generates and reports. PP_ETOLERANCE, with a text report but no JSON, if tokens
+ * or logits are not those of one rank, or without a cache. */
+enum pp_status pp_exec_command_generate(struct pp_arena *arena, const struct pp_exec_wish *wish,
+                                        FILE *out, pp_exec_stuck_fn on_stuck, struct pp_error *err);
 
 /* run_other.c: opens the program of --calibrate-on, if it is given; `subject` is its schedule.
  * PP_EINVAL for another size of ops, and as pp_exec_plan_make(). */

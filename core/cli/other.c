@@ -21,7 +21,8 @@ static const char EXEC_OPTIONS[] =
     "backend|balance-loss|calibrate-ep|calibrate-on|calibrate-tp|check|checkpoint|"
     "checkpoint-every|checkpoint-keep|checkpoint-sync|clip|clock|cores|data|device-memory|"
     "device-mode|exact-grad|host-memory|inject|link|log|lr|lr-warmup|max-shard-size|min-lr|"
-    "no-check|nvme|predicted-trace|rendezvous|resume|save|shuffle|tier|timeout|tokenizer|"
+    "no-check|nvme|predicted-trace|prompt-file|rendezvous|resume|save|shuffle|temperature|tier|"
+    "timeout|tokenizer|"
     "transport|valid-data|valid-every|valid-steps|warmup|weight-decay|weight-grad-stream";
 
 /* True for a name of the list, with dashes or underscores. */

@@ -90,6 +90,10 @@ enum pp_status pp_exec_text(struct pp_arena *arena, const struct pp_exec_wish *w
     const char *where = wish->tokenizer;
     struct pp_tokenizer *tokenizer;
 
+    if (wish->given.tokens.count && where)
+        return pp_error_set(err, PP_EINVAL,
+                            "--tokens and --tokenizer both say what the tokens of --data are; give "
+                            "one of them");
     if (what.kind > PP_TOKENS_BYTES && !data)
         return pp_error_set(err, PP_EINVAL,
                             "--tokens %s: the built-in text is read by bytes; give "
@@ -157,6 +161,8 @@ static enum pp_status resolve_model(struct pp_arena *arena, const struct pp_exec
     PP_TRY(check_heads(config, err));
     PP_TRY(pp_net_check_kernels(&config->net, config->kernels, config->backend->name, err));
     PP_TRY(pp_exec_weights(arena, wish, config, err));
+    if (wish->request.flags->command == PP_EXEC_GENERATE) /* it has prompts */
+        return PP_OK;
     PP_TRY(pp_exec_text(arena, wish, &wish->given.data, config, &config->text, err));
     config->text.order = (struct pp_sample_order){
         .kind = wish->given.shuffle.count ? (enum pp_sample_order_kind)wish->shuffle
@@ -222,7 +228,6 @@ static enum pp_status check_pairs(const struct pp_exec_wish *wish, struct pp_err
         {&wish->given.check, &wish->given.no_check, "say opposite things"},
         {&wish->given.json, &wish->given.quiet, "say opposite things"},
         {&wish->given.unit, &wish->given.calibrate_on, "both say how long ops take"},
-        {&wish->given.tokens, &wish->given.tokenizer, "both say what the tokens of --data are"},
     };
 
     for (size_t i = 0; i < PP_COUNT(pairs); i++)

@@ -18,6 +18,13 @@ static const char *const GIVEN[] = {
 };
 /* Options that are recorded as resolved from layout and defaults. */
 static const char *const RESOLVED[] = {"seq", "mbs", "gbs", "steps", NULL};
+/* Options that describe a model, not its training. A run that generates takes no others. */
+static const char *const OF_MODEL[] = {
+    "model",     "layers",     "hidden",       "heads",     "kv-heads",        "ffn",
+    "mlp",       "vocab",      "positions",    "embedding", "experts",         "top-k",
+    "moe-ffn",   "shared-ffn", "dense-layers", "moe-every", "capacity-factor", "tokenizer",
+    "precision", "seq",        NULL,
+};
 enum { RECORDED = PP_COUNT(GIVEN) + PP_COUNT(RESOLVED) };
 
 /* ---- from a checkpoint ----------------------------------------------------------------------- */
@@ -25,6 +32,8 @@ enum { RECORDED = PP_COUNT(GIVEN) + PP_COUNT(RESOLVED) };
 /* --micro-batches overrules the recorded samples of a step. */
 static bool is_overruled(const struct pp_exec_wish *wish, const char *name)
 {
+    if (wish->request.flags->command == PP_EXEC_GENERATE && !pp_is_one_of(name, OF_MODEL))
+        return true;
     return strcmp(name, "gbs") == 0 && wish->given.micro_batches.count;
 }
 

@@ -5,9 +5,13 @@ PP_ROW_TEXT(schedule, "NAME|FILE", G_SCHEDULE, RUN, .is_common = true,
     .help = "A schedule or a program file. 'pipesim schedules' names the schedules. A file ends "
             "in .csv or has a / in its name. '!COMMAND' prints a program. Words such as {pp}, {vp} "
             "and {micro_batches} in a command or file name are filled.")
+PP_ROW_AGAIN(STRING, schedule, "FILE", G_SCHEDULE, GENERATE,
+    .aliases = PP_SCHEDULE_ALIASES, .default_text = "generate",
+    .help = "A program whose head states its passes, as 'pipesim program --mode infer' prints it. "
+            "It has its own ranks, groups and tokens.")
 PP_OPTIONS_MICRO_BATCHES(G_SCHEDULE, RUN, "8, or the next above that the schedule accepts")
 PP_OPTIONS_SHAPE(G_SCHEDULE, RUN)
-PP_OPTIONS_DIALECT(G_SCHEDULE, RUN)
+PP_OPTIONS_DIALECT(G_SCHEDULE, BOTH)
 PP_ROW_TEXT(recompute, "HOW", G_SCHEDULE, RUN,
     .aliases = PP_NAMES("recompute-granularity", "recompute-modules"), .default_text = "none",
     .words_name = "recompute-modules", .words_of = "selective",
@@ -35,9 +39,9 @@ PP_ROW_INT(gather_buffers, "K", 1, 1024, G_SCHEDULE, RUN, .default_text = "2",
     .help = "Buffers for gathered or loaded parameters, one chunk or layer each. 1: nothing is "
             "prefetched. "
             "K: the next K - 1 are prefetched while one is used. Scattered gradients, too.")
-PP_OPTIONS_RECEIVES(G_SCHEDULE, RUN)
+PP_OPTIONS_RECEIVES(G_SCHEDULE, BOTH)
 
-PP_ROW_TEXT(offload, "CLASS=TIER,...", G_TIERS, RUN,
+PP_ROW_TEXT(offload, "CLASS=TIER,...", G_TIERS, BOTH,
     .help = "Keep p (parameters), g (gradients), os (optimizer state) or a (saved activations) on "
             "another memory tier, host or nvme, such as p,g,os=nvme,a=host: a class without a tier "
             "takes that of the next one. a=host:40% moves a share. Parameters come to the device chunk by chunk, gradients "
@@ -81,13 +85,17 @@ PP_ROW_TEXT(host_memory, "BYTES", G_TIERS, RUN, .default_text = "what there is",
 PP_ROW_TEXT(tier, "TEXT", G_TIERS, RUN, .default_text = "host:10GBps nvme:2GBps",
     .help = "Rates of the memory tiers on the virtual clock, each way.")
 
-PP_ROW_INT(gpus, "N", 1, BIG, G_LAYOUT, RUN, .aliases = PP_NAMES("world-size"),
+PP_ROW_INT(gpus, "N", 1, BIG, G_LAYOUT, BOTH, .aliases = PP_NAMES("world-size"),
     .help = "Total number of workers, tp * pp * dp, in place of --dp. On CPUs they are no GPUs.")
 PP_ROW_INT(np, "P", 1, 1024, G_LAYOUT, RUN, .is_common = true,
     .aliases = PP_NAMES(
         "n", "pp", "pipeline-model-parallel-size", "parallelism.pipeline_parallel_degree"),
     .default_text = "4", .help = "Pipeline ranks. P * D workers run concurrently.")
-PP_ROW_INT(tp, "T", 1, 64, G_LAYOUT, RUN,
+PP_ROW_AGAIN(INT, np, "P", G_LAYOUT, GENERATE, .min = 1, .max = 1024,
+    .aliases = PP_NAMES(
+        "n", "pp", "pipeline-model-parallel-size", "parallelism.pipeline_parallel_degree"),
+    .default_text = "1", .help = "Pipeline ranks.")
+PP_ROW_INT(tp, "T", 1, 64, G_LAYOUT, BOTH,
     .aliases = PP_NAMES("tensor-model-parallel-size", "parallelism.tensor_parallel_degree"),
     .default_text = "1",
     .help = "Tensor-parallel degree: T workers share the heads and the feed-forward layer of each "
@@ -102,7 +110,7 @@ PP_ROW_INT(cp, "C", 1, BIG, G_LAYOUT, RUN,
     .aliases = PP_NAMES("context-parallel-size", "parallelism.context_parallel_degree"),
     .default_text = "1", .help = "Context-parallel degree. Only 1 can be executed.")
 PP_OPTIONS_VP(G_LAYOUT, RUN)
-PP_OPTIONS_DP(G_LAYOUT, RUN)
+PP_OPTIONS_DP(G_LAYOUT, BOTH)
 PP_OPTIONS_MBS(G_LAYOUT, RUN, "4")
 PP_OPTIONS_GBS(G_LAYOUT, RUN)
 PP_OPTIONS_SEQ(G_LAYOUT, RUN)
@@ -117,15 +125,15 @@ PP_ROW_INT(etp, "T", 1, 64, G_LAYOUT, RUN,
     .default_text = "tp, or less if --ep needs it",
     .help = "Tensor-parallel degree of experts; divides tp.")
 
-PP_ROW_TEXT(model, "NAME|FILE|DIR", G_MODEL, RUN, .is_common = true, .offered = pp_model_name,
+PP_ROW_TEXT(model, "NAME|FILE|DIR", G_MODEL, BOTH, .is_common = true, .offered = pp_model_name,
     .default_text = "tiny",
     .help = "A preset, a Hugging Face config.json, or its folder. Families gpt2, llama, mistral, "
             "mixtral, qwen2, qwen3, qwen3_moe, gemma, gpt_neox, opt and bert can be trained. "
             "'pipesim models' names the presets. Training starts from the weights of a folder with "
             "model.safetensors, or with its shards and their index.")
-PP_OPTIONS_DIMENSIONS(G_MODEL, RUN)
-PP_OPTIONS_EXPERTS(G_MODEL, RUN)
-PP_ROW_FRAC(capacity_factor, "X", G_MODEL, RUN, .aliases = PP_NAMES("moe-expert-capacity-factor"),
+PP_OPTIONS_DIMENSIONS(G_MODEL, BOTH)
+PP_OPTIONS_EXPERTS(G_MODEL, BOTH)
+PP_ROW_FRAC(capacity_factor, "X", G_MODEL, BOTH, .aliases = PP_NAMES("moe-expert-capacity-factor"),
     .default_text = "no limit", .kind = "a number above 0, at most 16, such as 1.25",
     .help = "Tokens of a sample that an expert takes at most, over its share of evenly spread "
             "tokens. Later ones pass it by: only the shared expert and the residual have them.")
@@ -159,6 +167,39 @@ PP_ROW_CHOICE(shuffle, "on|off|draw", "draw|on|off", G_MODEL, RUN,
 PP_ROW_TEXT(tokenizer, "DIR|FILE", G_MODEL, RUN, .aliases = PP_NAMES("tokenizer-model"),
     .help = "Read --data as text and encode it with a byte-pair tokenizer like GPT-2's: a folder, "
             "tokenizer.json or VOCAB:MERGES.")
+PP_ROW_AGAIN(STRING, tokenizer, "DIR|FILE", G_MODEL, GENERATE,
+    .aliases = PP_NAMES("tokenizer-model"),
+    .default_text = "that of the checkpoint or the folder of --model; else bytes are tokens",
+    .help = "Encode prompts and decode text with a byte-pair tokenizer like GPT-2's: a folder, "
+            "tokenizer.json or VOCAB:MERGES.")
+
+PP_ROW_TEXT(prompt, "TEXT", G_GENERATE, GENERATE,
+    .default_text = "'The '", .is_repeatable = true,
+    .help = "The text to continue. All sequences have it; given several times, sequences have them "
+            "in turn. All have equally many tokens. - reads standard input.")
+PP_ROW_TEXT(prompt_file, "FILE", G_GENERATE, GENERATE,
+    .help = "A prompt a line, for the sequences in turn. - reads standard input.")
+PP_ROW_INT(batch, "B", 1, BIG, G_GENERATE, GENERATE,
+    .default_text = "as many as prompts, or as --groups",
+    .help = "Sequences of each replica.")
+PP_ROW_INT(groups, "N", 1, BIG, G_GENERATE, GENERATE,
+    .default_text = "ranks, if they divide the batch; else the next lower divisor",
+    .help = "Groups of sequences, which follow one another through the pipeline. Divides the "
+            "batch.")
+PP_ROW_INT(prompt_groups, "NP", 1, BIG, G_GENERATE, GENERATE, .default_text = "as --groups",
+    .help = "Pieces in which the first pass reads the prompts: a multiple of the groups that "
+            "divides the batch.")
+PP_ROW_AGAIN(INT, tokens, "T", G_GENERATE, GENERATE, .min = 1, .max = BIG,
+    .default_text = "64, or as many as there are positions for",
+    .help = "Tokens to generate for each sequence.")
+PP_ROW_TEXT(sampling, "HOW", G_GENERATE, GENERATE, .default_text = "greedy",
+    .help = "greedy: the most probable token, of equals the lowest. top-p=P: a random one of the "
+            "most probable tokens that have the share P together (0 < P <= 1). What is drawn "
+            "depends on --seed, sequence and position alone.")
+PP_ROW_COUNT(temperature, "X", G_GENERATE, GENERATE, .kind = "a number above 0, such as 0.8",
+    .default_text = "1", .help = "Divide the logits by this before top-p draws.")
+PP_ROW_AGAIN(LONG, seed, "S", G_GENERATE, GENERATE, .min = 0, .max = INT64_MAX,
+    .default_text = "0", .help = "Seed of what is drawn, and of weights that no file has.")
 
 PP_ROW_INT(steps, "K", 1, BIG, G_RECIPE, RUN, .is_common = true,
     .aliases = PP_NAMES("iters", "train-iters", "training.steps"), .default_text = "20",
@@ -178,18 +219,18 @@ PP_ROW_COUNT(clip, "NORM", G_RECIPE, RUN, .aliases = PP_NAMES("clip-grad", "trai
     .help = "Clip the gradients to this global norm; all ranks synchronize before the update.")
 PP_ROW_LONG(seed, "S", 0, INT64_MAX, G_RECIPE, RUN, .default_text = "0",
     .help = "Seed of the weights, of the samples, and of the orders that backend fake draws.")
-PP_ROW_CHOICE(precision, "TYPE", "fp32|double|bf16", G_RECIPE, RUN, .default_text = "fp32",
+PP_ROW_CHOICE(precision, "TYPE", "fp32|double|bf16", G_RECIPE, BOTH, .default_text = "fp32",
     .help = "double: plain reference kernels, about a hundred times slower. bf16: activations and "
             "weights in bfloat16; gradients, optimizer state and master weights in fp32.")
 
-PP_ROW_CHOICE(backend, "NAME", "cpu|cuda|fake", G_MACHINE, RUN, .aliases = PP_NAMES("device"),
+PP_ROW_CHOICE(backend, "NAME", "cpu|cuda|fake", G_MACHINE, BOTH, .aliases = PP_NAMES("device"),
     .meant = PP_NAMES("gpu", "cuda"),
     .default_text = "cpu",
     .help = "Where work runs. cuda: each rank on a GPU of its own if as many are visible, else all "
             "on the first. With --transport ipc+nccl, ipc or nccl each rank is a process, and the "
             "processes take the GPUs of their host in turn. "
             "fake: on the CPU, in the worst order that the events of the program allow.")
-PP_ROW_CHOICE(device_mode, "MODE", "serial|streams|partition", G_MACHINE, RUN,
+PP_ROW_CHOICE(device_mode, "MODE", "serial|streams|partition", G_MACHINE, BOTH,
     .default_text = "serial; streams if ranks are processes",
     .help = "How ranks share a GPU. serial: one op at a time, so that each op takes as long as it "
             "would alone. streams: each rank, channel and sum has its own CUDA stream, and ops "
@@ -201,7 +242,7 @@ PP_ROW_CHOICE(weight_grad_stream, "on|off", "off|on", G_MACHINE, RUN, .default_t
 PP_ROW_CHOICE(cuda_graphs, "on|off", "on|off", G_MACHINE, RUN, .default_text = "on",
     .help = "With --backend cuda: launch each op that is the same in every step as one CUDA graph "
             "instead of kernel by kernel, after the first step.")
-PP_ROW_CHOICE(transport, "NAME", "local|shm|tcp|nccl|ipc|ipc+nccl", G_MACHINE, RUN,
+PP_ROW_CHOICE(transport, "NAME", "local|shm|tcp|nccl|ipc|ipc+nccl", G_MACHINE, BOTH,
     .meant = PP_NAMES("nccl+ipc", "ipc+nccl", "cuda", "nccl", "gloo", "tcp", "mpi", "tcp"),
     .default_text = "local; under a launcher tcp, or with --backend cuda the first of ipc+nccl, ipc "
                     "and nccl that all processes can use, as without a launcher if each rank can "
@@ -213,20 +254,20 @@ PP_ROW_CHOICE(transport, "NAME", "local|shm|tcp|nccl|ipc|ipc+nccl", G_MACHINE, R
         "its own GPU or sharing GPUs; NCCL carries messages and gradient sums. ipc: processes of "
         "one host that map each other's GPU memory and copy directly. ipc+nccl: messages by ipc, "
         "gradient sums by nccl.")
-PP_ROW_TEXT(rendezvous, "WHERE", G_MACHINE, RUN, .default_text = "that of the launcher",
+PP_ROW_TEXT(rendezvous, "WHERE", G_MACHINE, BOTH, .default_text = "that of the launcher",
     .help = "Where processes meet that a launcher or you (with RANK and WORLD_SIZE) have started. "
             "file://PATH: a file that all processes see; the first process writes its address "
             "there. tcp://HOST:PORT: the address of the first process. Append "
             "?rank=R&world_size=N without these variables, and ?timeout=S to replace 60 s.")
-PP_ROW_CHOICE(clock, "CLOCK", "virtual|wall", G_MACHINE, RUN, .is_common = true,
+PP_ROW_CHOICE(clock, "CLOCK", "virtual|wall", G_MACHINE, BOTH, .is_common = true,
     .default_text =
         "virtual; wall with --device-mode streams or partition, and on GPUs if ranks are processes",
     .help = "How time is measured. virtual: each rank's clock advances by the time of its ops on "
             "a core or the GPU and by waiting for other ranks, as if each rank had its own device "
             "and links. wall: elapsed time.")
-PP_ROW_INT(cores, "K", 1, 4096, G_MACHINE, RUN, .default_text = "those of the machine",
+PP_ROW_INT(cores, "K", 1, 4096, G_MACHINE, BOTH, .default_text = "those of the machine",
     .help = "Compute ops that run concurrently, on the virtual clock of CPUs.")
-PP_ROW_INT(timeout, "S", 0, BIG, G_MACHINE, RUN, .default_text = "600",
+PP_ROW_INT(timeout, "S", 0, BIG, G_MACHINE, BOTH, .default_text = "600",
     .help = "Seconds without progress of any rank after which the run ends and prints which rank "
             "waits for what. Processes also end if they hear nothing of the first one for as long. "
             "0: never.")
@@ -235,10 +276,10 @@ PP_ROW_TEXT(inject, "TEXT", G_MACHINE, RUN, .is_repeatable = true,
             "freeze, stop, drop or jump instead of kill. With --nvme also flip, short, eio or "
             "full. 'slow:1=0.5' and 'link-bw:0-1=0.1' are "
             "--slow and --link-bw.")
-PP_ROW_TEXT(cluster, "NAME", G_MACHINE, RUN,
+PP_ROW_TEXT(cluster, "NAME", G_MACHINE, BOTH,
     .help = "The cluster of a command of pipesim. It changes nothing: a run measures the machine "
             "that it is on.")
-PP_ROW_TEXT(link, "TEXT", G_MACHINE, RUN, .default_text = "latency:10us bandwidth:10GBps",
+PP_ROW_TEXT(link, "TEXT", G_MACHINE, BOTH, .default_text = "latency:10us bandwidth:10GBps",
     .help = "The links of the virtual clock, for messages and gradient sums.")
 PP_ROW_TEXT(slow, "RANK=FACTOR", G_WHATIF, RUN, .is_repeatable = true,
     .help = "Scale the compute speed of a pipeline rank in every replica (3=0.8), or in one "
@@ -254,6 +295,9 @@ PP_ROW_TEXT(unit, "COSTS", G_WHATIF, RUN,
 PP_ROW_FLAG(check, G_CHECK, RUN, .is_common = true,
     .help = "Compare the gradients of every step, and the weights at the end, with training on "
             "one rank. Without it, only the gradients of the first step are compared.")
+PP_ROW_AGAIN(FLAG, check, NULL, G_CHECK, GENERATE,
+    .help = "Compare tokens and logits with those of one rank, to the bit, and with those of a "
+            "model that reads all tokens again for each.")
 PP_ROW_FLAG(no_check, G_CHECK, RUN, .help = "Compare nothing, and do not measure memory.")
 PP_ROW_FLAG(exact_grad, G_CHECK, RUN, .is_common = true,
     .help = "Add gradients in fixed point, so that the order of additions does not change any bit.")
@@ -291,31 +335,40 @@ PP_ROW_TEXT(resume, "DIR", G_STATE, RUN, .aliases = PP_NAMES("load"),
     .help = "Continue from the newest checkpoint in this folder, or from a given checkpoint, with "
             "any schedule, ranks and replicas. Model, data, recipe, samples per step and --steps "
             "are those of the checkpoint unless given.")
+PP_ROW_AGAIN(STRING, resume, "DIR", G_STATE, GENERATE, .aliases = PP_NAMES("load"),
+    .help = "Take model and weights of the newest checkpoint in this folder, or of a given "
+            "checkpoint, whatever ranks and replicas wrote it.")
 
-PP_ROW_FLAG(json, G_OUTPUT, RUN, .is_common = true, .help = "One JSON object on stdout.")
+PP_ROW_FLAG(json, G_OUTPUT, BOTH, .is_common = true, .help = "One JSON object on stdout.")
 PP_ROW_TEXT(log, "FILE", G_OUTPUT, RUN, .is_common = true,
     .help = "Write a row of CSV after each step: loss, norm, learning rate, tokens/s, time. "
             "'pipesim plot FILE' draws it. --resume continues the file.")
-PP_ROW_TEXT(trace, "FILE", G_OUTPUT, RUN, .is_common = true,
+PP_ROW_TEXT(trace, "FILE", G_OUTPUT, BOTH, .is_common = true,
     .help = "Write the measured events as .csv, .json (Perfetto) or .paje (ViTE, pajeng); .gz "
             "compresses.")
 PP_ROW_TEXT(predicted_trace, "FILE", G_OUTPUT, RUN,
     .help = "Write the predicted events, in the same forms.")
 PP_ROW_FLAG(gantt, G_OUTPUT, RUN, .is_common = true,
     .help = "Draw the median measured step in the terminal, instead of the report.")
+PP_ROW_AGAIN(FLAG, gantt, NULL, G_OUTPUT, GENERATE,
+    .help = "Draw the run in the terminal, instead of text and report.")
 PP_ROW_TEXT(plot, "FILE", G_OUTPUT, RUN, .is_common = true,
     .help = "Draw the predicted step over the measured one, as a picture (.png, .pdf, .svg, .tex) "
             "or as a gnuplot script (.gp). none draws in the terminal.")
+PP_ROW_AGAIN(STRING, plot, "FILE", G_OUTPUT, GENERATE,
+    .help = "Draw the run as a picture (.png, .pdf, .svg, .tex) or as a gnuplot script (.gp). none "
+            "draws in the terminal.")
 PP_ROW_CHOICE(plot_kind, "KIND", "timeline|memory-tiers", G_OUTPUT, RUN,
     .default_text = "timeline",
     .help = "What --plot draws. timeline: ops of each rank over time. memory-tiers: bytes of the "
             "fullest rank over time, tier by tier, as measured and as predicted.")
 PP_ROW_FLAG(
-    paper, G_OUTPUT, RUN, .help = "Format of a column of a paper: 3.3 inches wide, 8 pt, no title.")
+    paper, G_OUTPUT, BOTH, .help = "Format of a column of a paper: 3.3 inches wide, 8 pt, no title.")
 PP_ROW_FLAG(
-    quiet, G_OUTPUT, RUN, .help = "Print no report and no progress; only the exit code.")
-PP_ROW_CHOICE(color, "WHEN", "auto|always|never", G_OUTPUT, RUN, .default_text = "auto",
+    quiet, G_OUTPUT, BOTH, .help = "Print no report and no progress; only the exit code.")
+PP_ROW_CHOICE(color, "WHEN", "auto|always|never", G_OUTPUT, BOTH, .default_text = "auto",
     .help = "Colour. NO_COLOR and pipes switch it off.")
 /* clang-format on */
 
 #undef PP_ROW
+#undef PP_ROW_AGAIN

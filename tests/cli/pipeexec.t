@@ -4,7 +4,7 @@ $ pipeexec --version
 $ pipeexec -h
 > pipeexec: train with any pipeline schedule for real; compare with the prediction
 > usage: pipeexec [run] [--schedule NAME|FILE.csv] [--np P] [options]
-> commands: run help
+> commands: run generate help
 >
 > Examples:
 >   # train a tiny transformer on 4 ranks with 1f1b; no GPU, no MPI, no input
@@ -108,7 +108,7 @@ $ pipeexec help man | sed -n '/^.fBrun/,/^.TP/p; /EXIT STATUS/,/^2/p'
 > .TP
 > 0
 > Success: the run has trained, and gradients equal those of training on
-> one rank.
+> one rank; or it has generated.
 > .TP
 > 1
 > A failure at run time: a file, a trace, a device, memory, or a loss that
@@ -130,7 +130,7 @@ $ pipeexec help zsh | grep -c calibrate-on
 $ pipeexec help fish | grep -c calibrate-on
 > 1
 $ pipeexec help nothing
-! pipeexec: error: help nothing: no such command, topic or option; known are run, help, bubble, memory, mfu, schedules, tiers, units, bash, zsh, fish and man
+! pipeexec: error: help nothing: no such command, topic or option; known are run, generate, help, bubble, memory, mfu, schedules, tiers, units, bash, zsh, fish and man
 = 2
 $ pipeexec --help | awk 'length > 80'
 $ pipeexec --schedul 1f1b

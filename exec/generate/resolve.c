@@ -1,0 +1,101 @@
+/* Resolves a run that generates: model, machine, prompts, program. */
+#include "exec/generate/generate.h"
+
+#include "exec/stage/generate.h"
+
+#include <string.h>
+
+/* ---- model ----------------------------------------------------------------------------------- */
+
+/* Takes the weights of the checkpoint. They may be computed with in another precision. */
+static enum pp_status take_checkpoint(struct pp_arena *arena, struct pp_generate *g,
+                                      struct pp_error *err)
+{
+    struct pp_exec_config *c = &g->config;
+    const struct pp_checkpoint *from = c->resumed;
+    struct pp_identity own = pp_identity_of(&c->net, c->kernels);
+
+    own.value[PP_IDENTITY_PRECISION] = from->manifest.identity.value[PP_IDENTITY_PRECISION];
+    PP_TRY(pp_identity_check(from->path, &from->manifest.identity, &own, err));
+    const struct pp_stage *whole = pp_stage_whole(arena, &c->net, 1, 1, c->kernels);
+    PP_TRY(pp_checkpoint_source(arena, from, whole, &c->source, err));
+    c->recipe.source = &c->source;
+    g->weights = from->path;
+    return PP_OK;
+}
+
+/* Settings of training keep their defaults: nothing reads them. */
+static enum pp_status take_config(struct pp_arena *arena, struct pp_exec_wish *with,
+                                  const struct pp_checkpoint *resumed, struct pp_generate *g,
+                                  struct pp_error *err)
+{
+    struct pp_exec_wish *whole = PP_NEW(arena, struct pp_exec_wish);
+
+    *whole = *with;
+    whole->steps = resumed ? resumed->manifest.step + 1 : 1;
+    whole->warmup = 1;
+    PP_TRY(pp_exec_resolve(arena, whole, resumed, &g->config, err));
+    g->weights = g->config.weights;
+    return resumed ? take_checkpoint(arena, g, err) : PP_OK;
+}
+
+/* ---- what is refused ------------------------------------------------------------------------- */
+
+static enum pp_status check_wish(const struct pp_exec_wish *wish, struct pp_error *err)
+{
+    if (wish->given.offload.count)
+        return pp_error_set(err, PP_EINVAL,
+                            "%s: weights on another tier are only simulated; nearest: pipesim "
+                            "--mode infer %s",
+                            wish->given.offload.typed, wish->given.offload.typed);
+    return PP_OK;
+}
+
+static enum pp_status take_sampler(const struct pp_exec_wish *wish, struct pp_generate *g,
+                                   struct pp_error *err)
+{
+    struct pp_sampler *s = &g->sampler;
+
+    g->sampling = wish->sampling ? wish->sampling : "greedy";
+    if (pp_sampler_read(g->sampling, s, err) != PP_OK)
+        return pp_error_prefix(err, "--sampling %s: ", g->sampling);
+    s->temperature = wish->given.temperature.count ? wish->temperature : 1;
+    s->seed = (uint64_t)wish->seed;
+    if (!(s->temperature > 0))
+        return pp_error_set(err, PP_EINVAL,
+                            "%s: a temperature is above 0; nearest: --sampling greedy, which is "
+                            "the limit at 0",
+                            wish->given.temperature.typed);
+    if (wish->given.temperature.count && !(s->top_p > 0))
+        return pp_error_set(err, PP_EINVAL,
+                            "%s has no effect on --sampling greedy; give --sampling top-p=0.9",
+                            wish->given.temperature.typed);
+    return PP_OK;
+}
+
+static enum pp_status check_encoder(const struct pp_generate *g, struct pp_error *err)
+{
+    if (!g->config.net.is_encoder)
+        return PP_OK;
+    return pp_error_set(err, PP_EINVAL,
+                        "model '%.80s' is an encoder: its tokens meet those after them, so it does "
+                        "not generate; nearest: --model tiny, or pipesim --mode infer --tokens 1",
+                        g->config.net.name);
+}
+
+enum pp_status pp_generate_resolve(struct pp_arena *arena, const struct pp_exec_wish *wish,
+                                   struct pp_generate *g, struct pp_error *err)
+{
+    struct pp_exec_wish *with = PP_NEW(arena, struct pp_exec_wish);
+    const struct pp_checkpoint *resumed;
+
+    *g = (struct pp_generate){.is_checked = wish->check};
+    PP_TRY(check_wish(wish, err));
+    PP_TRY(take_sampler(wish, g, err));
+    PP_TRY(pp_exec_resume_open(arena, wish, with, &resumed, err));
+    PP_TRY(take_config(arena, with, resumed, g, err));
+    PP_TRY(check_encoder(g, err));
+    PP_TRY(pp_generate_prompts(arena, with, g, err));
+    PP_TRY(pp_generate_program(arena, with, g, err));
+    return pp_net_check_context(&g->config.net, g->of.prompt_tokens + g->of.passes, err);
+}
