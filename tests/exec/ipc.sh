@@ -13,11 +13,11 @@ transport=ipc chosen="--transport ipc"
 shared() { ls /dev/shm 2>/dev/null | wc -l; }
 before=$(shared)
 same 3 --np 4 --schedule chimera --dp 2 --layers 4 --micro-batches 4
-same 4 --np 2 --schedule dualpipe --layers 4 --micro-batches 4 --precision bf16
 same 10 --np 2 --schedule 1f1b --dp 2 --layers 2 --micro-batches 4 --zero 1
 same 12 --np 2 --schedule zbv --dp 2 --layers 4 --micro-batches 4 --zero 3
 same 13 --np 1 --dp 4 --layers 2 --micro-batches 2 --shard p=2
 if [ -n "${PIPESIM_LONG:-}" ]; then
+    same 4 --np 2 --schedule dualpipe --layers 4 --micro-batches 4 --precision bf16
     same 1 --np 2 --schedule 1f1b --layers 2 --micro-batches 4
     same 2 --np 4 --schedule zbv --layers 8 --micro-batches 4
     same 7 --np 1 --dp 3 --layers 2 --micro-batches 2
