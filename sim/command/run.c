@@ -9,6 +9,7 @@
 #include "sim/config/tiers.h"
 #include "sim/emit/emit.h"
 #include "sim/figure/figure.h"
+#include "sim/inference/inference.h"
 #include "sim/page/page.h"
 #include "sim/report/text.h"
 #include "sim/resolve/resolve.h"
@@ -31,6 +32,19 @@ static enum pp_status check_single(const struct pp_wish *wish, int subjects, str
     return PP_OK;
 }
 
+/* Says how many sequences fit. */
+static void add_room(const struct pp_result *r, struct pp_error *err)
+{
+    const struct pp_generation *g = &r->config.generation;
+    const int room = pp_inference_room(r, g->prompt_tokens + g->passes);
+
+    if (room > 0)
+        pp_error_append(err, "; the largest batch is %d", room);
+    else
+        pp_error_append(err, "; not even one sequence fits: more devices (--tp, --pp), or "
+                             "--weight-bits 8");
+}
+
 static enum pp_status check_fit(const struct pp_result *r, struct pp_error *err)
 {
     const enum pp_tier full = pp_tiers_full(r);
@@ -49,6 +63,8 @@ static enum pp_status check_fit(const struct pp_result *r, struct pp_error *err)
                  pp_config_capacity_bytes(&r->config) / PP_GIB);
     if (r->oom)
         pp_oom_append(r->oom, err);
+    if (r->inference)
+        add_room(r, err);
     return PP_EFIT;
 }
 
@@ -87,8 +103,11 @@ static enum pp_status run_one(struct pp_arena *arena, const struct pp_wish *wish
 
     PP_TRY(pp_resolve(arena, wish, subject, &config, &prepared, err));
     PP_TRY(pp_simulate(arena, &config, depth_of(wish, answer), &prepared, &result, err));
-    result.oom = pp_oom_find(arena, &result);
-    if (owner == PP_STDOUT_REPORT || owner == PP_STDOUT_EXPLAIN || wish->html)
+    PP_TRY(pp_run_tokens(arena, &result, err));
+    if (!result.inference)
+        result.oom = pp_oom_find(arena, &result);
+    if (!result.inference &&
+        (owner == PP_STDOUT_REPORT || owner == PP_STDOUT_EXPLAIN || wish->html))
         result.levels = pp_levels_find(arena, &result, owner == PP_STDOUT_EXPLAIN);
     if (wish->seeds)
         PP_TRY(pp_seeds_run(arena, &config, wish->seeds, &result.seeds, err));

@@ -3,6 +3,7 @@
 
 #include "schedules/program/whole.h"
 #include "schedules/registry.h"
+#include "sim/inference/inference.h"
 
 #include <stdlib.h>
 
@@ -59,6 +60,16 @@ void pp_run_like(struct pp_arena *arena, const struct pp_wish *wish,
     set_status(arena, result, status, &err);
 }
 
+enum pp_status pp_run_tokens(struct pp_arena *arena, struct pp_result *result, struct pp_error *err)
+{
+    struct pp_inference *inference = NULL;
+
+    if (result->config.generation.passes)
+        PP_TRY(pp_inference_find(arena, result, &inference, err));
+    result->inference = inference;
+    return PP_OK;
+}
+
 void pp_run_complete(struct pp_arena *arena, enum pp_depth depth, struct pp_result *result)
 {
     const struct pp_config config = result->config;
@@ -67,7 +78,9 @@ void pp_run_complete(struct pp_arena *arena, enum pp_depth depth, struct pp_resu
 
     if (result->status != PP_OK)
         return;
-    const enum pp_status status = pp_simulate(arena, &config, depth, prepared, result, &err);
+    enum pp_status status = pp_simulate(arena, &config, depth, prepared, result, &err);
+    if (status == PP_OK)
+        status = pp_run_tokens(arena, result, &err);
     result->config.schedule_name = config.schedule_name;
     set_status(arena, result, status, &err);
 }

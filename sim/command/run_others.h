@@ -11,6 +11,9 @@
 void pp_run_like(struct pp_arena *arena, const struct pp_wish *wish,
                  const struct pp_subject *subject, const struct pp_config *base,
                  struct pp_result *result);
+/* Finds the figures of a run that generates. */
+enum pp_status pp_run_tokens(struct pp_arena *arena, struct pp_result *result,
+                             struct pp_error *err);
 /* Simulates a result of pp_run_like() to a depth, unless it is refused. */
 void pp_run_complete(struct pp_arena *arena, enum pp_depth depth, struct pp_result *result);
 /* Simulates the best other schedules of the registry. If several replicas of the run share links,

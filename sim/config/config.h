@@ -98,6 +98,7 @@ struct pp_platform;
 struct pp_prepared;
 struct pp_oom;
 struct pp_levels;
+struct pp_inference;
 
 struct pp_config {
     /* what to run */
@@ -222,6 +223,7 @@ struct pp_result {
     const struct pp_levels *levels; /* sim/fit/fit.h; NULL: recomputation was given, or is none */
     int replicas_simulated;         /* 1 if folded */
     const char *fold_note;
+    const struct pp_inference *inference;  /* sim/inference/inference.h; NULL in training */
     const struct pp_seeds *seeds;          /* NULL without --seeds */
     struct pp_network_stats network_stats; /* all 0 for an engine that shares no links */
     double wall_s;                         /* of the whole command; only for the metadata */

@@ -3,6 +3,7 @@
 
 #include "sim/cli/cli.h"
 #include "sim/config/inputs.h"
+#include "sim/inference/inference.h"
 #include "sim/resolve/resolve.h"
 #include "sim/run/simulate.h"
 
@@ -12,7 +13,7 @@ struct pp_parsed *pp_change_begin(struct pp_arena *arena, const struct pp_config
 {
     const struct pp_layout *l = &config->layout;
     struct pp_parsed *command = pp_inputs_command(arena, config, 0);
-    const bool is_file = config->file_program,
+    const bool is_file = config->file_program, generates = config->generation.passes > 0,
                has_batch = is_file || pp_options_get(command, "micro-batches")->count ||
                            pp_options_get(command, "gbs")->count;
     const struct {
@@ -23,8 +24,10 @@ struct pp_parsed *pp_change_begin(struct pp_arena *arena, const struct pp_config
         {"tp", l->tp, config->origin.chosen & PP_CHOSE_TP},
         {"pp", l->pp, is_file || config->origin.chosen & PP_CHOSE_PP},
         {"ep", l->ep, config->origin.chosen & PP_CHOSE_EP && config->model.experts.count},
-        {"micro-batches", l->micro_batches, is_file},
-        {"gbs", l->gbs, !has_batch},
+        {"micro-batches", l->micro_batches, is_file && !generates},
+        {"gbs", l->gbs, !has_batch && !generates},
+        {"dp", l->dp, generates},
+        {"batch", config->generation.batch, generates && !config->is_unit},
     };
     struct pp_error ignored; /* these values are legal */
 
@@ -89,6 +92,18 @@ const char *pp_change_state(struct pp_arena *arena, const struct pp_config *run,
     return text;
 }
 
+static enum pp_status take_tokens(struct pp_arena *arena, const struct pp_result *result,
+                                  struct pp_changed_run *change, struct pp_error *err)
+{
+    struct pp_inference *f;
+
+    PP_TRY(pp_inference_find(arena, result, &f, err));
+    change->first_token_s = f->first_token_s;
+    change->token_s = f->token_s;
+    change->tokens_per_s = f->tokens_per_s;
+    return PP_OK;
+}
+
 enum pp_status pp_change_try(struct pp_arena *arena, const struct pp_config *run,
                              const struct pp_parsed *command, struct pp_changed_run *change,
                              struct pp_error *err)
@@ -99,6 +114,7 @@ enum pp_status pp_change_try(struct pp_arena *arena, const struct pp_config *run
 
     PP_TRY(pp_change_resolve(scratch, command, &config, NULL, err));
     PP_TRY(pp_simulate(scratch, &config, PP_METRICS, NULL, &result, err));
-    *change = (struct pp_changed_run){pp_outcome_of(&result), pp_change_state(arena, run, &config)};
-    return PP_OK;
+    *change = (struct pp_changed_run){.outcome = pp_outcome_of(&result),
+                                      .also = pp_change_state(arena, run, &config)};
+    return config.generation.passes ? take_tokens(scratch, &result, change, err) : PP_OK;
 }

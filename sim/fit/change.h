@@ -25,6 +25,7 @@ const char *pp_change_state(struct pp_arena *arena, const struct pp_config *run,
 struct pp_changed_run {
     struct pp_outcome outcome;
     const char *also; /* pp_change_state() */
+    double first_token_s, token_s, tokens_per_s; /* 0 in training */
 };
 /* Resolves and simulates a command, which is a change of `run`. */
 enum pp_status pp_change_try(struct pp_arena *arena, const struct pp_config *run,

@@ -7,6 +7,7 @@
 #include "sim/config/price.h"
 #include "sim/config/scale.h"
 #include "sim/config/tiers.h"
+#include "sim/report/parts.h"
 #include "sim/report/text.h"
 #include "sim/report/tiers.h"
 #include "sim/run/links.h"
@@ -224,7 +225,7 @@ static void put_model_fields(json_t *o, const struct pp_result *r)
     const bool is_unit = r->config.is_unit, has_device = pp_config_has_device(&r->config);
 
     pp_json_put(o, "mfu", has_device ? r->mfu : (double)NAN);
-    pp_json_put(o, "hfu", has_device ? r->hfu : (double)NAN);
+    pp_json_put(o, "hfu", has_device && !r->inference ? r->hfu : (double)NAN);
     pp_json_put(o, "model_flops_per_s_per_gpu",
                 is_unit ? (double)NAN : r->model_flops_per_s_per_gpu);
     pp_json_put(o, "tokens_per_s", is_unit ? (double)NAN : r->tokens_per_s);
@@ -264,6 +265,9 @@ static json_t *report_json(const struct pp_result *r)
     json_t *o = json_pack("{ss so ss}", "schema", "pipesim.report/1", "schedule",
                           pp_json_text(r->config.schedule_name), "engine", r->config.engine->name);
 
+    const bool generates = r->inference != NULL;
+
+    pp_json_put_text(o, "mode", r->program->mode == PP_MODE_INFER ? "infer" : "train");
     json_object_set_new(o, "layout", layout_json(&r->config));
     put_setting(o, r);
     pp_json_put(o, "iteration_s", r->metrics.iteration_s);
@@ -274,8 +278,10 @@ static json_t *report_json(const struct pp_result *r)
     pp_json_put(o, "span_bubble_frac", r->metrics.span_bubble_frac);
     put_model_fields(o, r);
     put_price(o, r);
-    json_object_set_new(o, "error", pp_error_json(&r->config));
-    json_object_set_new(o, "published_mfu", pp_published_mfu_json(&r->config, r->mfu));
+    json_object_set_new(o, "inference", generates ? pp_generation_json(r) : json_null());
+    json_object_set_new(o, "error", generates ? json_null() : pp_error_json(&r->config));
+    json_object_set_new(o, "published_mfu",
+                        generates ? json_null() : pp_published_mfu_json(&r->config, r->mfu));
     if (r->oom)
         pp_oom_json(r->oom, o);
     pp_json_put(o, "exposed_comm_frac", r->metrics.exposed_comm_frac);

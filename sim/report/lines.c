@@ -40,6 +40,10 @@ const char *pp_line_title(struct pp_arena *arena, const struct pp_result *r)
     const struct pp_config *c = &r->config;
     char number[PP_UNITS_TEXT_BYTES];
 
+    if (c->is_unit && c->generation.passes)
+        return pp_arena_printf(arena, "%s, %d rank%s, %d group%s", pp_text_schedule(arena, c),
+                               c->shape.ranks, c->shape.ranks == 1 ? "" : "s",
+                               c->shape.micro_batches, c->shape.micro_batches == 1 ? "" : "s");
     if (c->is_unit)
         return pp_arena_printf(arena, "%s, %d rank%s, %d micro-batch%s%s",
                                pp_text_schedule(arena, c), c->shape.ranks,
@@ -55,11 +59,14 @@ const char *pp_line_model(struct pp_arena *arena, const struct pp_config *c)
     const struct pp_model *m = &c->model;
     char params[PP_UNITS_TEXT_BYTES];
 
-    return pp_arena_printf(
-        arena, "%s%s~ %s parameters, %d~layer%s, hidden~%d, seq~%d%s, %s", m->name,
-        pp_text_star(c, PP_CHOSE_MODEL), pp_units_print(pp_model_params(m), PP_UNIT_COUNT, params),
-        m->layers, m->layers == 1 ? "" : "s", m->hidden, c->layout.seq,
-        pp_text_star(c, PP_CHOSE_SEQ), pp_precision_names[c->cluster.device.precision]);
+    const char *seq = c->generation.passes ? ""
+                                           : pp_arena_printf(arena, "seq~%d%s, ", c->layout.seq,
+                                                             pp_text_star(c, PP_CHOSE_SEQ));
+    return pp_arena_printf(arena, "%s%s~ %s parameters, %d~layer%s, hidden~%d, %s%s", m->name,
+                           pp_text_star(c, PP_CHOSE_MODEL),
+                           pp_units_print(pp_model_params(m), PP_UNIT_COUNT, params), m->layers,
+                           m->layers == 1 ? "" : "s", m->hidden, seq,
+                           pp_precision_names[c->cluster.device.precision]);
 }
 
 const char *pp_line_cluster(struct pp_arena *arena, const struct pp_config *c)

@@ -6,6 +6,7 @@
 #include "sim/config/tiers.h"
 #include "sim/error/best.h"
 #include "sim/report/lines.h"
+#include "sim/report/parts.h"
 #include "sim/report/tiers.h"
 
 #include <stdio.h>
@@ -16,20 +17,12 @@ enum { LABEL = 11, NAME = 22, MAX_MEMORY_ROWS = 8, MAX_ACTIVATION_RANKS = 32 };
 enum { FIGURE = 10, BAND = 6, REMARK = 31, BAND_REMARK = 33 };
 #define SHOWN_FRAC 0.0005 /* smaller shares of the step are 0.0 % */
 
-struct page {
-    struct pp_arena *arena;
-    FILE *out;
-    int width;
-    bool has_utf8;
-    const char *bold, *plain;
-};
-
-static void paragraph(const struct page *page, const char *label, const char *text)
+void pp_report_paragraph(const struct pp_report_page *page, const char *label, const char *text)
 {
     pp_text_paragraph(page->out, page->width, LABEL, label, text);
 }
 
-static void print_title(const struct page *page, const struct pp_result *r)
+void pp_report_title(const struct pp_report_page *page, const struct pp_result *r)
 {
     const struct pp_config *c = &r->config;
     const int used = fprintf(page->out, "%spipesim %s  %s%s", page->bold, PP_VERSION,
@@ -43,20 +36,34 @@ static void print_title(const struct page *page, const struct pp_result *r)
     fputs("\n\n", page->out);
 }
 
-static void print_model(const struct page *page, const struct pp_config *c)
+void pp_report_model(const struct pp_report_page *page, const struct pp_config *c)
 {
-    paragraph(page, "model", pp_line_model(page->arena, c));
+    pp_report_paragraph(page, "model", pp_line_model(page->arena, c));
     if (c->model.notes && c->model.notes[0])
-        paragraph(page, "", c->model.notes);
+        pp_report_paragraph(page, "", c->model.notes);
 }
 
-static void print_trials(const struct page *page, const struct pp_config *c)
+static void print_trials(const struct pp_report_page *page, const struct pp_config *c)
 {
     if (c->origin.trials)
-        paragraph(page, "schedule", pp_text_trials(page->arena, c));
+        pp_report_paragraph(page, "schedule", pp_text_trials(page->arena, c));
 }
 
-static void print_headlines(const struct page *page, const struct pp_result *r)
+void pp_report_headline(const struct pp_report_page *page, const struct pp_headline *row,
+                        bool has_bands)
+{
+    char band[PP_BAND_BYTES + 4] = "";
+    const int remark = has_bands ? BAND_REMARK : REMARK;
+
+    if (*row->band)
+        snprintf(band, sizeof(band), "%s%s", page->has_utf8 ? "± " : "+-", row->band);
+    fprintf(page->out, "  %-12s%s%*s%s %s%*s  ", row->label, page->bold,
+            has_bands ? FIGURE : FIGURE + 4, row->figure, page->plain, band,
+            has_bands ? BAND - pp_text_columns(band, strlen(band)) : 0, "");
+    pp_text_wrap(page->out, page->width, remark, remark, row->remark);
+}
+
+static void print_headlines(const struct pp_report_page *page, const struct pp_result *r)
 {
     struct pp_headline rows[PP_HEADLINES];
     const int count = pp_headlines(r, rows);
@@ -65,35 +72,27 @@ static void print_headlines(const struct page *page, const struct pp_result *r)
 
     for (int i = 0; i < count; i++)
         has_bands = has_bands || *rows[i].band;
-    for (int i = 0; i < count; i++) {
-        char band[PP_BAND_BYTES + 4] = "";
-        const int remark = has_bands ? BAND_REMARK : REMARK;
-        if (*rows[i].band)
-            snprintf(band, sizeof(band), "%s%s", page->has_utf8 ? "± " : "+-", rows[i].band);
-        fprintf(page->out, "  %-12s%s%*s%s %s%*s  ", rows[i].label, page->bold,
-                has_bands ? FIGURE : FIGURE + 4, rows[i].figure, page->plain, band,
-                has_bands ? BAND - pp_text_columns(band, strlen(band)) : 0, "");
-        pp_text_wrap(page->out, page->width, remark, remark, rows[i].remark);
-    }
+    for (int i = 0; i < count; i++)
+        pp_report_headline(page, &rows[i], has_bands);
 }
 
-static void print_error(const struct page *page, const struct pp_result *r)
+static void print_error(const struct pp_report_page *page, const struct pp_result *r)
 {
     const char *error = pp_line_error(page->arena, &r->config);
 
     if (error)
-        paragraph(page, "error", error);
+        pp_report_paragraph(page, "error", error);
 }
 
-static void print_published(const struct page *page, const struct pp_config *c)
+static void print_published(const struct pp_report_page *page, const struct pp_config *c)
 {
     if (c->origin.preset && c->origin.preset->published)
-        paragraph(page, "measured",
-                  pp_arena_printf(page->arena, "preset~%s: %s", c->origin.preset->name,
-                                  c->origin.preset->published));
+        pp_report_paragraph(page, "measured",
+                            pp_arena_printf(page->arena, "preset~%s: %s", c->origin.preset->name,
+                                            c->origin.preset->published));
 }
 
-static void print_time_parts(const struct page *page, const struct pp_result *r)
+static void print_time_parts(const struct pp_report_page *page, const struct pp_result *r)
 {
     const char *text = "";
 
@@ -101,19 +100,19 @@ static void print_time_parts(const struct page *page, const struct pp_result *r)
         if (r->metrics.time_frac[i] >= SHOWN_FRAC)
             text = pp_arena_printf(page->arena, "%s%s%s~%.1f~%%", text, *text ? ", " : "",
                                    pp_time_part_words[i], 100 * r->metrics.time_frac[i]);
-    paragraph(page, "time",
-              pp_arena_printf(page->arena, "%s%s", text, pp_line_bits(page->arena, r)));
+    pp_report_paragraph(page, "time",
+                        pp_arena_printf(page->arena, "%s%s", text, pp_line_bits(page->arena, r)));
 }
 
 /* Is true for ranks in the table: all if they are few, else the ends and the peak. */
-static bool is_shown(const struct pp_result *r, int rank)
+bool pp_report_shows(const struct pp_result *r, int rank)
 {
     const int ranks = r->program->ranks;
 
     return ranks <= MAX_MEMORY_ROWS || rank == 0 || rank == ranks - 1 || rank == r->peak_rank;
 }
 
-static void print_memory_table(const struct page *page, const struct pp_result *r)
+static void print_memory_table(const struct pp_report_page *page, const struct pp_result *r)
 {
     char stages[PP_TEXT_BYTES], name[PP_TEXT_BYTES + 32];
 
@@ -121,7 +120,7 @@ static void print_memory_table(const struct page *page, const struct pp_result *
             "optim", "activ.", "buffers", "other", "total");
     for (int rank = 0; rank < r->program->ranks; rank++) {
         const struct pp_rank_memory *m = &r->memory[rank];
-        if (!is_shown(r, rank))
+        if (!pp_report_shows(r, rank))
             continue;
         pp_text_stages(r->program, rank, stages);
         const bool is_one = !strpbrk(stages, ",.");
@@ -135,7 +134,7 @@ static void print_memory_table(const struct page *page, const struct pp_result *
     }
 }
 
-static void print_tiers(const struct page *page, const struct pp_result *r)
+void pp_report_tiers(const struct pp_report_page *page, const struct pp_result *r)
 {
     const char *text = pp_tiers_text(page->arena, r);
 
@@ -144,16 +143,17 @@ static void print_tiers(const struct page *page, const struct pp_result *r)
     const char *copied = pp_line_copied(page->arena, r), *host = pp_line_host(page->arena, r);
 
     fputc('\n', page->out);
-    paragraph(page, "tiers",
-              pp_arena_printf(page->arena, "%s%s", text,
-                              pp_tiers_full(r) == PP_TIER_DEVICE ? "" : ": DOES NOT FIT"));
+    pp_report_paragraph(
+        page, "tiers",
+        pp_arena_printf(page->arena, "%s%s", text,
+                        pp_tiers_full(r) == PP_TIER_DEVICE ? "" : ": DOES NOT FIT"));
     if (*copied)
-        paragraph(page, "", copied);
+        pp_report_paragraph(page, "", copied);
     if (*host)
-        paragraph(page, "", host);
+        pp_report_paragraph(page, "", host);
 }
 
-static void print_activations(const struct page *page, const struct pp_result *r)
+static void print_activations(const struct pp_report_page *page, const struct pp_result *r)
 {
     const int ranks = r->program->ranks;
     const int chunks = r->config.shape.chunks;
@@ -167,35 +167,36 @@ static void print_activations(const struct page *page, const struct pp_result *r
         text = pp_arena_printf(page->arena, "%s %g", text, r->memory[i].peak_activations);
     if (ranks > MAX_ACTIVATION_RANKS)
         text = pp_arena_printf(page->arena, "%s ... (%d ranks)", text, ranks);
-    paragraph(page, "memory", text);
+    pp_report_paragraph(page, "memory", text);
 }
 
-static void print_advice(const struct page *page, const struct pp_result *r,
+static void print_advice(const struct pp_report_page *page, const struct pp_result *r,
                          const struct pp_others *others)
 {
     const struct pp_advice advice = pp_report_advice(page->arena, r, others);
 
-    paragraph(page, "note", advice.text);
+    pp_report_paragraph(page, "note", advice.text);
     if (advice.command)
         pp_text_command(page->out, page->width, LABEL, "", advice.command);
 }
 
-static void print_footer(const struct page *page)
+static void print_footer(const struct pp_report_page *page)
 {
-    paragraph(page, "next", "--gantt~(see~it)~ --trace~t.json.gz~(Perfetto)~ --json~ --explain");
+    pp_report_paragraph(page, "next",
+                        "--gantt~(see~it)~ --trace~t.json.gz~(Perfetto)~ --json~ --explain");
 }
 
-static void print_seeds(const struct page *page, const struct pp_result *r)
+void pp_report_seeds(const struct pp_report_page *page, const struct pp_result *r)
 {
     const char *seeds = pp_line_seeds(page->arena, r);
 
     if (seeds)
-        paragraph(page, "seeds", seeds);
+        pp_report_paragraph(page, "seeds", seeds);
 }
 
-static void print_unit_headline(const struct page *page, const struct pp_result *r)
+static void print_unit_headline(const struct pp_report_page *page, const struct pp_result *r)
 {
-    paragraph(page, "units", pp_line_units(page->arena, &r->config));
+    pp_report_paragraph(page, "units", pp_line_units(page->arena, &r->config));
     print_trials(page, &r->config);
     pp_report_what_if(&r->config, page->width, LABEL, page->out);
     fputc('\n', page->out);
@@ -206,54 +207,58 @@ void pp_report_print(const struct pp_result *r, const struct pp_others *others,
                      struct pp_terminal terminal, FILE *out)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-    const struct page page = {.arena = arena,
-                              .out = out,
-                              .width = terminal.width < 60    ? 60
-                                       : terminal.width > 100 ? 100
-                                                              : terminal.width,
-                              .has_utf8 = terminal.has_utf8,
-                              .bold = terminal.has_color ? "\033[1m" : "",
-                              .plain = terminal.has_color ? "\033[0m" : ""};
+    const struct pp_report_page page = {.arena = arena,
+                                        .out = out,
+                                        .width = terminal.width < 60    ? 60
+                                                 : terminal.width > 100 ? 100
+                                                                        : terminal.width,
+                                        .has_utf8 = terminal.has_utf8,
+                                        .bold = terminal.has_color ? "\033[1m" : "",
+                                        .plain = terminal.has_color ? "\033[0m" : ""};
 
-    print_title(&page, r);
+    pp_report_title(&page, r);
+    if (r->config.generation.passes) {
+        pp_report_generation(&page, r);
+        return;
+    }
     if (r->config.is_unit) {
         print_unit_headline(&page, r);
         fputc('\n', out);
-        print_seeds(&page, r);
+        pp_report_seeds(&page, r);
         print_time_parts(&page, r);
         print_activations(&page, r);
         fputc('\n', out);
         print_footer(&page);
         return;
     }
-    print_model(&page, &r->config);
-    paragraph(&page, "cluster", pp_line_cluster(arena, &r->config));
-    paragraph(&page, "layout", pp_line_layout(arena, &r->config));
+    pp_report_model(&page, &r->config);
+    pp_report_paragraph(&page, "cluster", pp_line_cluster(arena, &r->config));
+    pp_report_paragraph(&page, "layout", pp_line_layout(arena, &r->config));
     print_trials(&page, &r->config);
-    paragraph(&page, "state", pp_line_state(arena, r));
-    paragraph(&page, "costs", pp_line_costs(arena, r));
+    pp_report_paragraph(&page, "state", pp_line_state(arena, r));
+    pp_report_paragraph(&page, "costs", pp_line_costs(arena, r));
     pp_report_what_if(&r->config, page.width, LABEL, out);
     fputc('\n', out);
     print_headlines(&page, r);
     fputc('\n', out);
     print_error(&page, r);
     print_published(&page, &r->config);
-    print_seeds(&page, r);
+    pp_report_seeds(&page, r);
     print_time_parts(&page, r);
     pp_report_network(r, page.width, out);
     print_memory_table(&page, r);
-    print_tiers(&page, r);
+    pp_report_tiers(&page, r);
     if (r->oom)
         pp_oom_print(r, page.width, out);
     pp_report_others(others, out);
     fputc('\n', out);
     const char *above = pp_best_mfu_text(arena, &r->config, r->mfu);
     if (above && r->fits)
-        paragraph(&page, "note",
-                  pp_arena_printf(arena, "an MFU of %.1f~%% is %s", 100 * r->mfu, above));
+        pp_report_paragraph(&page, "note",
+                            pp_arena_printf(arena, "an MFU of %.1f~%% is %s", 100 * r->mfu, above));
     const char *cache = pp_cache_note(arena, r);
     if (cache)
-        paragraph(&page, "note", cache);
+        pp_report_paragraph(&page, "note", cache);
     print_advice(&page, r, others);
     print_footer(&page);
 }

@@ -62,6 +62,27 @@ static enum pp_status check_rates(const struct pp_result *result, struct pp_erro
                         100 * result->hfu);
 }
 
+/* Returns the flops of a generating run: those of its passes, each once. */
+static double generation_flops(const struct pp_result *result)
+{
+    const struct pp_costs *costs = result->costs;
+    const struct pp_layout *l = &result->config.layout;
+    double flops = 0;
+
+    for (int v = 0; v < costs->stages; v++)
+        flops += costs->op[PP_F][v].flops;
+    return flops * l->micro_batches * l->dp;
+}
+
+static double model_flops(const struct pp_result *result)
+{
+    const struct pp_config *c = &result->config;
+    const double forward = result->program->mode == PP_MODE_INFER ? 1.0 / 3 : 1; /* B = 2 F */
+
+    return c->generation.passes ? generation_flops(result)
+                                : forward * (double)c->layout.gbs * flops_per_sample(c);
+}
+
 static enum pp_status rates(struct pp_result *result, struct pp_error *err)
 {
     const struct pp_config *c = &result->config;
@@ -71,13 +92,12 @@ static enum pp_status rates(struct pp_result *result, struct pp_error *err)
     const double *run_frac =
         c->lower.again.is_skipped ? pp_again_run_frac(arena, result->program) : NULL;
 
-    const double passes =
-        result->program->mode == PP_MODE_INFER ? 1.0 / 3 : 1; /* F of F + B = 3 F */
-    result->model_flops_per_step = passes * samples * flops_per_sample(c);
+    result->model_flops_per_step = model_flops(result);
     result->hardware_flops_per_step =
         result->model_flops_per_step +
         samples * pp_recompute_flops_in_part(&result->cost_inputs, c->flops, run_frac);
-    result->tokens_per_s = samples * c->layout.seq / iteration_s;
+    result->tokens_per_s =
+        samples * (c->generation.passes ? c->generation.passes : c->layout.seq) / iteration_s;
     result->tokens_per_s_per_gpu = result->tokens_per_s / c->layout.gpus;
     result->model_flops_per_s_per_gpu = result->model_flops_per_step / iteration_s / c->layout.gpus;
     result->mfu = result->model_flops_per_s_per_gpu / c->cluster.device.peak_flops_per_s /
@@ -214,7 +234,10 @@ static enum pp_made made_for(const struct pp_config *config, enum pp_depth depth
 {
     const bool is_given = config->file_program || config->order.rule != PP_ORDER_STRICT;
 
-    return depth < PP_METRICS || (depth < PP_WHOLE && !is_given) ? PP_MADE_CUT : PP_MADE_WHOLE;
+    const bool is_whole = depth >= PP_METRICS && (depth >= PP_WHOLE || is_given);
+
+    /* every token is timed, so that none is left out */
+    return is_whole ? PP_MADE_WHOLE : config->generation.passes ? PP_MADE_BARE : PP_MADE_CUT;
 }
 
 static enum pp_status simulate(struct pp_arena *arena, const struct pp_config *config,
@@ -231,7 +254,7 @@ static enum pp_status simulate(struct pp_arena *arena, const struct pp_config *c
         PP_TRY(pp_quick_time(arena, prepared, result, err));
     else
         PP_TRY(full_time(arena, prepared, result, depth, err));
-    if (depth == PP_PROVED && made == PP_MADE_CUT)
+    if (depth == PP_PROVED && made < PP_MADE_WHOLE)
         PP_TRY(pp_prepare_proof(arena, result, err));
     return config->is_unit ? PP_OK : rates(result, err);
 }

@@ -1,0 +1,109 @@
+/* Sequences that have room: bisection over the memory of the program. */
+#include "core/cost/generation/cache.h"
+#include "core/units.h"
+#include "sim/config/tiers.h"
+#include "sim/inference/inference.h"
+
+#include <math.h>
+
+enum { MOST_SEQUENCES = 1 << 24 };
+
+/* Finds the memory of the run with other sequences. Its program is the same: only sizes change. */
+static bool find_memory(struct pp_arena *arena, const struct pp_result *r, int batch, int tokens,
+                        struct pp_result *other)
+{
+    struct pp_error ignored;
+    struct pp_generation *g = PP_NEW(arena, struct pp_generation);
+
+    *other = *r;
+    *g = r->config.generation;
+    g->batch = batch;
+    g->prompt_tokens = tokens - g->passes;
+    other->config.generation = *g;
+    other->config.layout.mbs = batch / g->groups;
+    other->config.layout.seq = g->prompt_tokens;
+    other->config.layout.gbs = (int64_t)batch * r->config.layout.dp;
+    other->cost_inputs.generation = g;
+    other->cost_inputs.layout = other->config.layout;
+    if (pp_costs_generation(arena, &other->cost_inputs, &other->costs, &ignored) != PP_OK)
+        return false;
+    other->memory = pp_memory_peaks(arena, r->program, other->costs);
+    for (int rank = 0; rank < r->program->ranks; rank++)
+        if (other->memory[rank].peak_bytes > other->memory[other->peak_rank].peak_bytes)
+            other->peak_rank = rank;
+    return true;
+}
+
+static bool has_room(const struct pp_result *r, int batch, int tokens)
+{
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
+    struct pp_result other;
+
+    return find_memory(scratch, r, batch, tokens, &other) &&
+           other.memory[other.peak_rank].peak_bytes <= pp_config_capacity_bytes(&r->config) &&
+           pp_tiers_full(&other) == PP_TIER_DEVICE;
+}
+
+/* Returns the bytes of the fullest device with so many sequences; NAN: they cannot be priced. */
+static double peak_bytes(const struct pp_result *r, int batch, int tokens)
+{
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
+    struct pp_result other;
+
+    return find_memory(scratch, r, batch, tokens, &other) ? other.memory[other.peak_rank].peak_bytes
+                                                          : (double)NAN;
+}
+
+/* Finds the line through the peaks of one and of two pieces more. */
+static void find_line(const struct pp_result *r, int tokens, double *fixed_bytes,
+                      double *sequence_bytes)
+{
+    const int step = r->config.generation.prompt_groups;
+    const double one = peak_bytes(r, step, tokens), many = peak_bytes(r, 65 * step, tokens);
+
+    *sequence_bytes = (many - one) / (64.0 * step);
+    *fixed_bytes = one - step * *sequence_bytes;
+}
+
+/* Multiples of the pieces between which the answer lies: `low` has room, `high` has none. */
+struct range {
+    int64_t low, high;
+};
+
+static void narrow(const struct pp_result *r, int tokens, int64_t at, struct range *range)
+{
+    if (at <= range->low || at >= range->high)
+        return;
+    if (has_room(r, (int)(at * r->config.generation.prompt_groups), tokens))
+        range->low = at;
+    else
+        range->high = at;
+}
+
+int pp_inference_room(const struct pp_result *r, int tokens)
+{
+    const int step = r->config.generation.prompt_groups;
+    struct range range = {1, MOST_SEQUENCES / step + 1};
+    double fixed_bytes, sequence_bytes;
+
+    if (r->config.is_unit || tokens <= r->config.generation.passes || !has_room(r, step, tokens))
+        return 0;
+    find_line(r, tokens, &fixed_bytes, &sequence_bytes);
+    const double guess =
+        floor((pp_config_capacity_bytes(&r->config) - fixed_bytes) / sequence_bytes / step);
+    for (int k = 0; k < 2 && guess > 0 && guess < MOST_SEQUENCES; k++)
+        narrow(r, tokens, (int64_t)guess + k, &range);
+    while (range.low + 1 < range.high)
+        narrow(r, tokens, (range.low + range.high) / 2, &range);
+    return (int)(range.low * step);
+}
+
+const char *pp_inference_room_text(struct pp_arena *arena, const struct pp_result *r, int tokens)
+{
+    double fixed_bytes, sequence_bytes;
+
+    find_line(r, tokens, &fixed_bytes, &sequence_bytes);
+    return pp_arena_printf(arena, "(%.2f - %.2f GiB) / %.4g MiB a sequence of %d tokens",
+                           pp_config_capacity_bytes(&r->config) / PP_GIB, fixed_bytes / PP_GIB,
+                           sequence_bytes / (PP_GIB / 1024), tokens);
+}
