@@ -9,7 +9,7 @@
 #include "sim/cli/stdout.h"
 #include "sim/import/step_log.h"
 #include "sim/page/page.h"
-#include "sim/report/compare.h"
+#include "sim/compare/compare.h"
 #include "sim/report/text.h"
 #include "traces/formats/files.h"
 #include "traces/metrics.h"

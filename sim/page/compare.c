@@ -5,7 +5,7 @@
 #include "core/units.h"
 #include "plots/axis.h"
 #include "plots/page/page.h"
-#include "sim/report/compare.h"
+#include "sim/compare/compare.h"
 #include "sim/report/lines.h"
 #include "traces/compare/compare.h"
 

@@ -4,6 +4,7 @@
 #include "schedules/order/schedule.h"
 #include "sim/config/tiers.h"
 #include "sim/fit/change.h"
+#include "sim/report/parts.h"
 #include "sim/report/text.h"
 
 #include <math.h>
@@ -241,9 +242,21 @@ static struct pp_advice on_micro_batches(struct pp_arena *arena, const struct pp
         pp_units_print_count(shape->micro_batches, count), shape->ranks, start_up_text(arena, r)));
 }
 
+static struct pp_advice for_generation(struct pp_arena *arena, const struct pp_result *r)
+{
+    const char *faster = pp_generation_faster(arena, r);
+
+    return no_command(!r->fits ? "it does not fit: more devices (--tp, --pp), a smaller batch, or "
+                                 "--weight-bits 8 and --kv-bits 8"
+                      : faster ? faster
+                               : "neither a larger batch nor more devices are faster");
+}
+
 struct pp_advice pp_report_advice(struct pp_arena *arena, const struct pp_result *r,
                                   const struct pp_others *others)
 {
+    if (r->inference)
+        return for_generation(arena, r);
     const struct pp_parsed *command;
     struct pp_changed_run change;
     const char *name;

@@ -11,6 +11,7 @@
 #include "sim/config/usable.h"
 #include "sim/report/cost_file.h"
 #include "sim/report/intensity.h"
+#include "sim/report/parts.h"
 #include "sim/report/text.h"
 
 #include <ctype.h>
@@ -48,6 +49,10 @@ static void explain_choices(const struct pp_config *c, FILE *out)
          "recompute: the first level from none to full that leaves the margin free; --recompute"},
     };
 
+    if (c->generation.passes) {
+        pp_generation_explain_choices(c, out);
+        return;
+    }
     fputs("chosen for you, and the flag that overrides it\n", out);
     for (size_t i = 0; i < PP_COUNT(WHY); i++)
         if (c->origin.chosen & WHY[i].bit)
@@ -63,17 +68,18 @@ static void explain_choices(const struct pp_config *c, FILE *out)
               out);
 }
 
-static void explain_bubble(const struct pp_closed_form *form, const struct pp_shape *shape,
+static void explain_bubble(const struct pp_schedule *schedule, const struct pp_shape *shape,
                            FILE *out)
 {
+    const struct pp_closed_form *form = &schedule->bubble_frac;
     const struct pp_unit_costs unit = {.f = 1, .b = 2, .i = 1, .w = 1, .fb = 3};
     const double value = form->value(shape, &unit, 0);
 
     fprintf(out, "\n  closed-form bubble %s (%s)", form->text,
             form->is_exact ? "exact" : "approximate");
     if (isfinite(value))
-        fprintf(out, "\n    = %.2f %% here with B = 2F, equal stages and free communication",
-                100 * value);
+        fprintf(out, "\n    = %.2f %% here with %s, equal stages and free communication",
+                100 * value, schedule->is_forward_only ? "prompts as long as tokens" : "B = 2F");
     else
         fputs("\n    does not cover these sizes", out);
 }
@@ -92,7 +98,7 @@ static void explain_schedule(const struct pp_result *r, FILE *out)
     if (s->source)
         fprintf(out, "\n  source: %s", s->source);
     if (s->bubble_frac.value)
-        explain_bubble(&s->bubble_frac, &r->config.shape, out);
+        explain_bubble(s, &r->config.shape, out);
     if (r->config.origin.trials)
         fprintf(out, "\n  %s", pp_text_trials(arena, &r->config));
     fprintf(out,
@@ -236,6 +242,11 @@ static void explain(const struct pp_result *r, int width, FILE *out)
     }
     explain_schedule(r, out);
     explain_times(r, out);
+    if (r->inference) {
+        pp_generation_explain(r, out);
+        pp_explain_network(r, out);
+        return;
+    }
     if (r->config.is_unit) {
         fputs("\ncosts\n  abstract units given by --unit; nothing else costs time\n", out);
         return;
@@ -252,7 +263,7 @@ static void explain(const struct pp_result *r, int width, FILE *out)
     else
         pp_costs_explain(&r->cost_inputs, r->costs, out);
     pp_buckets_explain(r, out);
-    if (r->program->granules > 1)
+    if (r->program->granules > 1 && !r->inference)
         fprintf(out, "  granules%s\n", PP_TEXT_GRANULES);
 }
 

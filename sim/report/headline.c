@@ -1,5 +1,5 @@
 /* The first figures of a report. */
-#include "sim/report/lines.h"
+#include "sim/report/parts.h"
 
 #include "core/units.h"
 #include "sim/config/price.h"
@@ -172,6 +172,8 @@ static const struct row {
 
 int pp_headlines(const struct pp_result *r, struct pp_headline rows[PP_HEADLINES])
 {
+    if (r->inference)
+        return pp_generation_headlines(r, rows);
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const struct pp_error_bands bands = pp_error_bands_of(arena, &r->config);
     const double errors[] = {[NO_BAND] = (double)NAN,

@@ -121,6 +121,15 @@ static void put_stages(json_t *o, const struct pp_result *r)
                         json_pack("{so so}", "layers", layers, "recompute_frac", recompute));
 }
 
+/* Homes of weights and cache; what training alone has is null. */
+static json_t *served_json(const struct pp_result *r)
+{
+    json_t *o = json_pack("{sn sn sn sn}", "zero", "shard", "recompute", "grad_sync");
+
+    pp_moved_json(&r->config.state, o);
+    return o;
+}
+
 static json_t *state_json(const struct pp_result *r)
 {
     const struct pp_config *c = &r->config;
@@ -184,7 +193,7 @@ static void put_setting(json_t *o, const struct pp_result *r)
     }
     if (c->costs.head != PP_HEAD_LAST)
         pp_json_put_text(o, "head", pp_head_names[c->costs.head]);
-    json_object_set_new(o, "state", state_json(r));
+    json_object_set_new(o, "state", r->inference ? served_json(r) : state_json(r));
     put_stages(o, r);
 }
 

@@ -167,7 +167,7 @@ const char *pp_line_costs(struct pp_arena *arena, const struct pp_result *r)
         return pp_arena_printf(arena, "%s, calibrated from %s", r->costs->origin, r->costs->source);
     return pp_arena_printf(arena, "%s, %s; framework %s%s", r->costs->origin,
                            pp_text_constants(arena, &r->config), r->config.costs.framework->name,
-                           r->program->granules > 1 ? PP_TEXT_GRANULES : "");
+                           r->program->granules > 1 && !r->inference ? PP_TEXT_GRANULES : "");
 }
 
 const char *pp_line_units(struct pp_arena *arena, const struct pp_config *c)

@@ -24,5 +24,17 @@ void pp_report_tiers(const struct pp_report_page *page, const struct pp_result *
 bool pp_report_shows(const struct pp_result *result, int rank);
 /* generation.c: the report of a run that generates, below its title. */
 void pp_report_generation(const struct pp_report_page *page, const struct pp_result *result);
+/* generation_rows.c: figures as texts in the arena. */
+const char *pp_text_of_count(struct pp_arena *arena, double value);
+const char *pp_text_of_whole(struct pp_arena *arena, int64_t value);
+const char *pp_text_of_time(struct pp_arena *arena, const struct pp_config *config, double seconds);
+/* Fills the first figures of such a report; returns their number. */
+int pp_generation_headlines(const struct pp_result *result, struct pp_headline rows[PP_HEADLINES]);
+/* Simulates a larger batch and more devices; says which of them is faster, or NULL. */
+const char *pp_generation_faster(struct pp_arena *arena, const struct pp_result *result);
 /* The object "inference" of the JSON report. */
 json_t *pp_generation_json(const struct pp_result *result);
+/* generation_explain.c: --explain of such a run: its choices, and what is not in that of training.
+ */
+void pp_generation_explain_choices(const struct pp_config *config, FILE *out);
+void pp_generation_explain(const struct pp_result *result, FILE *out);

@@ -17,6 +17,8 @@ static enum pp_status check_shape(struct pp_config *config, int micro_batches, s
     PP_TRY(pp_schedule_check(config->schedule, &shape, err));
     config->shape = shape;
     config->layout.vp = shape.chunks;
+    if (config->generation.passes)
+        config->layout.vp /= config->generation.passes;
     return PP_OK;
 }
 

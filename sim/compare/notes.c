@@ -1,5 +1,5 @@
 /* Notes on the comparison of two traces. */
-#include "sim/report/compare.h"
+#include "sim/compare/compare.h"
 
 const char *pp_compare_kind_name(const struct pp_compare_row *row)
 {

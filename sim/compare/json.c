@@ -1,6 +1,6 @@
 /* The comparison as JSON, "pipesim.compare/1". Missing values are null. */
 #include "core/text/json_write.h"
-#include "sim/report/compare.h"
+#include "sim/compare/compare.h"
 #include "sim/report/text.h"
 
 #include <inttypes.h>

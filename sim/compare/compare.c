@@ -1,5 +1,5 @@
 /* The comparison as text: the error of the step, then its parts. */
-#include "sim/report/compare.h"
+#include "sim/compare/compare.h"
 
 #include "core/units.h"
 #include "sim/report/lines.h"

@@ -1,4 +1,4 @@
-/* sim/report/compare.h — a comparison of two traces, as text and as JSON. */
+/* sim/compare/compare.h — a comparison of two traces, as text and as JSON. */
 #pragma once
 
 #include "sim/report/report.h"
