@@ -24,7 +24,7 @@ const char *pp_change_state(struct pp_arena *arena, const struct pp_config *run,
 /* A changed command, simulated by its own engine. */
 struct pp_changed_run {
     struct pp_outcome outcome;
-    const char *also; /* pp_change_state() */
+    const char *also;                            /* pp_change_state() */
     double first_token_s, token_s, tokens_per_s; /* 0 in training */
 };
 /* Resolves and simulates a command, which is a change of `run`. */
