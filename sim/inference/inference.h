@@ -26,7 +26,7 @@ struct pp_inference {
     double tokens_per_s, tokens_per_s_per_gpu; /* generated, by all replicas */
     double prompt_tokens_per_s;
     double kv_bytes_per_token, kv_bytes; /* of a sequence; of all sequences of a replica */
-    /* Of the rank that reads most while tokens are made: share of its memory bandwidth for weights
+    /* The rank that reads most while tokens are made: share of its memory bandwidth for weights
      * and cache, and share of weights in them. */
     double memory_bandwidth_frac, weights_frac;
     enum pp_limit prompt_bound, token_bound;

@@ -145,7 +145,7 @@ static void set_memory(struct pp_arena *arena, const struct pp_result *r, struct
                 r->program->ranks > 1 ? pp_arena_printf(arena, " on rank %d", r->peak_rank) : "",
                 !r->fits      ? full == PP_TIER_DEVICE
                                     ? "DOES NOT FIT"
-                                    : pp_arena_printf(arena, "DOES NOT FIT %s", pp_tier_rows[full].name)
+/* ---- JSON ----------------------------------------------------------------------------------- */
                      : r->is_tight ? "fits tightly"
                               : "fits",
                 small_bytes(arena, r->inference->kv_bytes_per_token), m->kv_bytes / PP_GIB));
