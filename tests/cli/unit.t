@@ -80,6 +80,7 @@ $ pipesim --schedule 1f1b --pp 4 --micro-batches 8 --unit F=1,B=2 --json | sed '
 >   "schema": "pipesim.report/1",
 >   "schedule": "1f1b",
 >   "engine": "dag",
+>   "mode": "train",
 >   "layout": {
 >     "gpus": 4,
 >     "tp": 1,
@@ -111,6 +112,7 @@ $ pipesim --schedule 1f1b --pp 4 --micro-batches 8 --unit F=1,B=2 --json | sed '
 >   "device_mem_bytes": null,
 >   "fits": null,
 >   "tight": null,
+>   "inference": null,
 >   "error": {
 >     "step_median_frac": null,
 >     "step_p90_frac": null,
