@@ -133,22 +133,28 @@ static const char *small_bytes(struct pp_arena *arena, double bytes)
                              : pp_arena_printf(arena, "%.3g~MiB", bytes / KIB / KIB);
 }
 
+static const char *fit_text(struct pp_arena *arena, const struct pp_result *r)
+{
+    const enum pp_tier full = pp_tiers_full(r);
+
+    if (r->fits)
+        return r->is_tight ? "fits tightly" : "fits";
+    return full == PP_TIER_DEVICE
+               ? "DOES NOT FIT"
+               : pp_arena_printf(arena, "DOES NOT FIT %s", pp_tier_rows[full].name);
+}
+
 static void set_memory(struct pp_arena *arena, const struct pp_result *r, struct pp_headline *row)
 {
     const struct pp_rank_memory *m = &r->memory[r->peak_rank];
     const double capacity = pp_config_capacity_bytes(&r->config);
-    const enum pp_tier full = pp_tiers_full(r);
 
     set_row(row, pp_arena_printf(arena, "%.1f GiB", m->peak_bytes / PP_GIB),
             pp_arena_printf(
                 arena, "of %.1f%s: %s; KV %s a token, %.2f~GiB here", capacity / PP_GIB,
                 r->program->ranks > 1 ? pp_arena_printf(arena, " on rank %d", r->peak_rank) : "",
-                !r->fits      ? full == PP_TIER_DEVICE
-                                    ? "DOES NOT FIT"
-/* ---- JSON ----------------------------------------------------------------------------------- */
-                     : r->is_tight ? "fits tightly"
-                              : "fits",
-                small_bytes(arena, r->inference->kv_bytes_per_token), m->kv_bytes / PP_GIB));
+                fit_text(arena, r), small_bytes(arena, r->inference->kv_bytes_per_token),
+                m->kv_bytes / PP_GIB));
 }
 
 static bool has_later(const struct pp_result *r)
@@ -190,7 +196,7 @@ int pp_generation_headlines(const struct pp_result *r, struct pp_headline rows[P
     return count;
 }
 
-/* ---- JSON ------------------------------------------------------------------------------------ */
+/* ---- JSON ----------------------------------------------------------------------------------- */
 
 json_t *pp_generation_json(const struct pp_result *r)
 {
