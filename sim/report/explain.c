@@ -7,10 +7,10 @@
 #include "sim/config/buckets.h"
 #include "sim/config/gathers.h"
 #include "sim/config/inputs.h"
+#include "sim/config/intensity.h"
 #include "sim/config/tiers.h"
 #include "sim/config/usable.h"
 #include "sim/report/cost_file.h"
-#include "sim/report/intensity.h"
 #include "sim/report/parts.h"
 #include "sim/report/text.h"
 

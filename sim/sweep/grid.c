@@ -130,6 +130,20 @@ static enum pp_status check_has_schedule(struct pp_arena *arena, const struct pp
     return pp_subjects_open(arena, &wish, &subjects, &count, err);
 }
 
+/* Returns an option as typed. Generation has a schedule of its own by default. */
+static struct pp_option_value typed_value(struct pp_arena *arena, const struct pp_parsed *parsed,
+                                          int i)
+{
+    const struct pp_option_value *mode = pp_options_get(parsed, "mode");
+
+    if (parsed->values[i].count || !mode->count || strcmp(mode->text, "infer") != 0 ||
+        strcmp(pp_sim_cli.options[i].name, "schedule") != 0)
+        return parsed->values[i];
+    const char **all = PP_ARRAY(arena, const char *, 1);
+    all[0] = pp_generators[0]->name;
+    return (struct pp_option_value){.count = 1, .text = all[0], .all = all, .typed = "--schedule"};
+}
+
 enum pp_status pp_grid_open(struct pp_arena *arena, const struct pp_parsed *parsed,
                             struct pp_grid *grid, struct pp_error *err)
 {
@@ -139,11 +153,12 @@ enum pp_status pp_grid_open(struct pp_arena *arena, const struct pp_parsed *pars
                              .programs = PP_NEW(arena, struct pp_known_programs)};
     grid->platforms->arena = arena;
     for (int i = 0; i < pp_sim_cli.option_count; i++) {
-        if (parsed->values[i].count == 0 || !is_of_point(&pp_sim_cli.options[i]))
+        const struct pp_option_value value = typed_value(arena, parsed, i);
+        if (value.count == 0 || !is_of_point(&pp_sim_cli.options[i]))
             continue;
         struct pp_grid_axis *axis = PP_PUSH(arena, grid->axes, grid->axis_count, capacity);
         *axis = (struct pp_grid_axis){.option = i};
-        PP_TRY(open_axis(arena, &parsed->values[i], axis, err));
+        PP_TRY(open_axis(arena, &value, axis, err));
     }
     PP_TRY(check_has_schedule(arena, parsed, grid, err));
     PP_TRY(count_points(grid, err));

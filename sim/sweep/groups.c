@@ -1,11 +1,12 @@
-/* Figures of a sweep with --price, with --seeds, with data on other memory tiers, and with units
- * that stay. */
+/* Figures of a sweep with --mode infer, with --price, with --seeds, with data on other memory
+ * tiers, and with units that stay. */
 #include "sim/sweep/groups.h"
 
 #include "sim/config/copies.h"
 #include "sim/config/gathers.h"
 #include "sim/config/price.h"
 #include "sim/config/tiers.h"
+#include "sim/inference/inference.h"
 #include "sim/seeds/seeds.h"
 #include "sim/sweep/check.h"
 
@@ -50,6 +51,28 @@ static double cache_figure(const struct pp_result *r, int column)
                                    : count.cached;
 }
 
+enum token_column { MAX_BATCH = 8 };
+
+/* Figures of the object "inference" of the report. */
+static double token_figure(const struct pp_result *r, int column)
+{
+    const struct pp_inference *f = r->inference;
+    const struct pp_generation *g = &r->config.generation;
+
+    if (!f || (column == MAX_BATCH && r->config.is_unit))
+        return (double)NAN;
+    const double figures[] = {f->first_token_s,
+                              f->first_token_p90_s,
+                              f->token_s,
+                              f->token_p90_s,
+                              f->latency_s,
+                              f->prompt_tokens_per_s,
+                              f->kv_bytes_per_token,
+                              f->memory_bandwidth_frac};
+    return column < MAX_BATCH ? figures[column]
+                              : pp_inference_room(r, g->prompt_tokens + g->passes);
+}
+
 static double seeds_figure(const struct pp_result *r, int column)
 {
     const struct pp_seeds *s = r->seeds;
@@ -61,6 +84,10 @@ static double seeds_figure(const struct pp_result *r, int column)
 
 #define NAMES(...) ((const char *const[]){__VA_ARGS__, NULL})
 const struct pp_sweep_group pp_sweep_groups[] = {
+    {NAMES("mode"),
+     NAMES("first_token_s", "first_token_p90_s", "token_s", "token_p90_s", "latency_s",
+           "prompt_tokens_per_s", "kv_bytes_per_token", "memory_bandwidth_frac", "max_batch"),
+     token_figure},
     {NAMES("offload"), NAMES("host_bytes", "nvme_bytes", "host_update_s", "host_update_exposed_s"),
      tier_figure},
     {NAMES("cache", "evict"), NAMES("loads", "hits", "cached_units"), cache_figure},

@@ -1,6 +1,7 @@
 /* Writes the row of a point: its inputs and the figures of its run. */
 #include "core/lines.h"
 #include "core/text/csv.h"
+#include "sim/inference/inference.h"
 #include "sim/resolve/resolve.h"
 #include "sim/seeds/seeds.h"
 #include "sim/sweep/check.h"
@@ -310,6 +311,11 @@ static enum pp_status run_point(struct pp_arena *arena, const struct pp_grid *gr
     PP_TRY(pp_grid_request(arena, grid, point, &wish, &subject, err));
     PP_TRY(pp_resolve(arena, &wish, &subject, &config, &prepared, err));
     PP_TRY(pp_simulate(arena, &config, PP_METRICS, &prepared, result, err));
+    if (config.generation.passes) {
+        struct pp_inference *inference;
+        PP_TRY(pp_inference_find(arena, result, &inference, err));
+        result->inference = inference;
+    }
     return wish.seeds ? pp_seeds_run(arena, &config, wish.seeds, &result->seeds, err) : PP_OK;
 }
 

@@ -91,3 +91,92 @@ $ for words in "--kv-bits 3" "--weight-bits 6" "--kv paged:0" "--kv some" "--pac
 ! pipesim: error: --sampling: "beam" is not one of greedy and top-p
 ! pipesim: error: --mode: "serve" is not one of train and infer
 = 2
+# The report: no word of training, 80 columns, plain ASCII in a pipe. Figures are left out here.
+$ pipesim --mode infer --model llama2-70b --cluster a100 --tp 4 --batch 16 | sed 's/[0-9][0-9.,]*[kM]*/N/g'
+> pipesim N  generate on N GPUs            (* = chosen for you, see --explain)
+>
+>   model    llamaN-Nb  NB parameters, N layers, hidden N bfN
+>   cluster  aN  N node x N AN-SXMN NGB, DGX AN: NxN Gb/s HDR InfiniBand,
+>            fat tree
+>   serve    TP N x PP N* x DP N*, N sequences in N* group: N* tokens in,
+>            N* out
+>   costs    analytic, fitted on published runs, not on yours; framework plain
+>
+>   first token         N ms   prompts N tokens/s; compute bound
+>   each token         N ms   N tokens/s a sequence; compute bound, N % of
+>                                N TB/s; weights are N % of what is read, KV
+>                                N %
+>   all                 N s   N tokens/s, N tokens/s/GPU
+>   peak memory       N GiB   of N: fits; KV N KiB a token, N GiB here
+>   room     N sequences of N tokens; N of N; = (N - N GiB) /
+>            N MiB a sequence of N tokens
+>
+>   time     matrices N % | attention N % | other kernels N % | TP comm N %
+>   faster   batch N: N tokens/s at N ms a token, but first token N s;
+>            TP N: N ms a token, N tokens/s
+>   next     --gantt  --json  --explain; pipesim plan --mode infer;
+>            pipesim help infer
+$ pipesim --mode infer --model llama2-7b --cluster a100 --pp 4 --batch 8 --prompt-groups 8 --kv-bits 8 --kv paged:16 | sed -n 's/[0-9][0-9.,]*[kM]*/N/g; /^  serve/,/^  [cn]/p; /rank, GiB/,$p'
+>   serve    TP N* x PP N x DP N*, N sequences in N* groups, prompts in N pieces:
+>            N* tokens in, N* out, KV in N bits, pages of N tokens
+>   costs    analytic, fitted on published runs, not on yours; framework plain
+>   memory by rank, GiB     params      KV  activ. buffers  other   total
+>     rank N                  N    N    N    N   N    N
+>     rank N                  N    N    N    N   N    N
+>     rank N                  N    N    N    N   N    N
+>     rank N                  N    N    N    N   N    N peak
+>
+>   faster   batch N: N tokens/s at N ms a token, but first token N ms;
+>            TP N: N ms a token, N tokens/s
+>   next     --gantt  --json  --explain; pipesim plan --mode infer;
+>            pipesim help infer
+$ pipesim --mode infer --model llama2-70b --cluster a100 --tp 4 --batch 16 | awk 'length($0) > 80'; pipesim --mode infer --model llama2-70b --cluster a100 --tp 4 --batch 16 | LC_ALL=C grep -cE '[^ -~]|train|gradient|ZeRO|optimizer|1 T tokens'
+> 0
+= 1
+$ pipesim --mode infer --model gpt2 --gpus 1 --json | sed -n '/"inference"/,/^  }/p' | tr -d ' ",{}' | cut -d: -f1 | xargs
+> inference batch groups prompt_groups prompt_tokens new_tokens first_token_s first_token_p90_s token_s token_p90_s latency_s tokens_per_s tokens_per_s_per_gpu prompt_tokens_per_s kv_bytes_per_token kv_bytes max_batch memory_bandwidth_frac bound prompt token
+$ pipesim --mode infer --model gpt2 --gpus 1 --batch 4 --json | grep -E '"(mode|zero|recompute|grad_sync|hfu|error|kv_bytes_per_token|kv_bytes|new_tokens)"'
+>   "mode": "infer",
+>     "zero": null,
+>     "recompute": null,
+>     "grad_sync": null
+>   "hfu": null,
+>     "new_tokens": 128,
+>     "kv_bytes_per_token": 36864,
+>     "kv_bytes": 37601280,
+>   "error": null,
+>     "recompute": 0.0,
+>     "kv_bytes": 37601280,
+>         "kv_bytes": 37601280,
+>     "mode": "infer",
+$ pipesim --mode infer --unit F=1,P=4 --pp 4 --groups 8 --prompt-groups 16 --tokens 16
+> pipesim 0.1.0  generate, 4 ranks, 8 groups
+>
+>   units    F 1, prompt P 4, C 0; messages buffered
+>   serve    8 groups, prompts in 16 pieces: 16 tokens out
+>
+>   first token       24 units   median of the groups; 90 % within 35.2 units
+>   each token       8.7 units   later tokens, of a group; 90 % within 9.26 units
+>   all              158 units   first start to last end
+>   bubble               3.8 %   idle, waiting for other stages
+>
+>   time     forward 96 % | waiting 4 %
+>   next     --gantt (see it)  --trace t.json.gz (Perfetto)  --json  --explain
+# The largest batch fits, one more does not; the report says it.
+$ b=$(pipesim --mode infer --model llama2-7b --cluster a100 --tp 1 --json | grep -o 'max_batch": [0-9]*' | cut -d' ' -f2); for k in $b $((b + 1)); do pipesim --mode infer --model llama2-7b --cluster a100 --tp 1 --batch $k --require-fit --quiet 2>&1 | sed 's/[0-9][0-9.]*/N/g'; echo ${PIPESTATUS[0]}; done
+> 0
+> pipesim: error: generate needs N GiB on pipeline rank N, the device has N GiB; the largest batch is N
+> 3
+$ pipesim --mode infer --model llama2-70b --gpus 1 --cluster a100 --require-fit --quiet
+! pipesim: error: generate needs 131.6 GiB on pipeline rank 0, the device has 79.3 GiB; not even one sequence fits: more devices (--tp, --pp), or --weight-bits 8
+= 3
+# A sweep has the figures of tokens.
+$ cd $TMPDIR; pipesim sweep --mode infer --model llama2-7b --gpus 1 --batch 1:4:x2 --tokens 8 -o s.csv 2>/dev/null; head -1 s.csv | tr , '\n' | sed -n '/^first_token_s/,/^status/p' | xargs; cut -d, -f2,17 s.csv; pipesim plot s.csv -x token_s -y tokens_per_s | head -1
+> first_token_s first_token_p90_s token_s token_p90_s latency_s prompt_tokens_per_s kv_bytes_per_token memory_bandwidth_frac max_batch status
+> schedule,mode
+> generate,infer
+> generate,infer
+> generate,infer
+>  tokens/s over token
+! note: tokens_per_s over token_s (other columns: -x, -y, --by)
+! note: mbs, batch change along the curves, too

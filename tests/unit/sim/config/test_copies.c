@@ -2,7 +2,7 @@
 #define _GNU_SOURCE /* mkstemps */
 #include "sim/config/copies.h"
 #include "sim/config/tiers.h"
-#include "sim/report/intensity.h"
+#include "sim/config/intensity.h"
 #include "tests/unit/support/sim_run.h"
 #include "traces/formats/formats.h"
 

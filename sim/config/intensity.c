@@ -1,5 +1,5 @@
 /* Work for each copied byte, by closed form and as counted. */
-#include "sim/report/intensity.h"
+#include "sim/config/intensity.h"
 
 #include "core/units.h"
 #include "sim/config/copies.h"

@@ -1,4 +1,4 @@
-/* sim/report/intensity.h — work of a device for each byte that it copies.
+/* sim/config/intensity.h — work of a device for each byte that it copies.
  *
  * Compute hides a class if flops a byte times bytes a second are at least the speed of the device.
  * Source: Rajbhandari et al. 2021, ZeRO-Infinity, section 4.2. */
