@@ -38,7 +38,9 @@ static void take_all(const struct fit *f)
 /* ---- the line -------------------------------------------------------------------------------- */
 
 /* Median of the slopes between passes that are half of the range apart (Theil 1950). Neighbours
- * tell little of a slope. A pass never meets fewer tokens than the one before. */
+ * tell little of a slope. A pass never meets fewer tokens than the one before. So a slope counts if
+ * most of the pairs have one; else it is noise, which a continued line would multiply. */
+static const double SURE = 0.25;
 static double slope_of(struct pp_arena *arena, const double *ps, int count)
 {
     const int apart = (count + 1) / 2;
@@ -49,8 +51,7 @@ static double slope_of(struct pp_arena *arena, const double *ps, int count)
         slopes[n++] = (ps[t + apart] - ps[t]) / apart;
     if (n == 0)
         return 0;
-    const double slope = pp_median(slopes, n);
-    return slope > 0 ? slope : 0;
+    return pp_quantile(slopes, n, SURE) > 0 ? pp_median(slopes, n) : 0;
 }
 
 static struct line line_of(const struct fit *f, int stage)
