@@ -109,6 +109,19 @@ static void fill_stage(struct pp_arena *scratch, const struct pp_cost_inputs *in
         pp_analytic_expose_units(&u, costs);
 }
 
+struct pp_cost pp_analytic_fill_loads(struct pp_arena *scratch, const struct pp_cost_inputs *in,
+                                      int stage, int v, const struct pp_by_unit *pass_s,
+                                      struct pp_costs *costs)
+{
+    const struct pp_stage_units u = pp_analytic_stage_units(scratch, in, NULL, stage);
+    const double first = pp_analytic_resident_params(&u, false);
+
+    costs->gathers[v] = gathers_of(&u);
+    costs->purpose[PP_FOR_LOAD][v] =
+        pp_analytic_move(in, PP_FOR_LOAD, pp_analytic_unit_load_bytes(&u, first));
+    return u.count > 1 ? pp_analytic_shown_loads(&u, pass_s) : (struct pp_cost){0};
+}
+
 void pp_analytic_fill_gathers(struct pp_arena *arena, const struct pp_cost_inputs *in,
                               const struct pp_sum_links *sums, struct pp_costs *costs)
 {

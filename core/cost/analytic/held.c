@@ -162,7 +162,7 @@ double pp_analytic_resident_params(const struct pp_stage_units *u, bool is_last)
 
 double pp_analytic_unit_load_bytes(const struct pp_stage_units *u, double params)
 {
-    return u->moved_frac * params * pp_dtype_bytes(&u->in->cluster->device);
+    return u->moved_frac * params * pp_cost_weight_bytes(u->in);
 }
 
 /* Returns the size of attention's widest matrix. Queries, keys and values are one matrix; latent

@@ -161,10 +161,6 @@ struct pp_sum_links {
 };
 /* Returns [stages + 1] links: for each stage, then for a tied embedding's sum. */
 struct pp_sum_links *pp_analytic_sum_links(struct pp_arena *arena, const struct pp_cost_inputs *in);
-/* Value of a unit, with more in the first and in the last. */
-struct pp_by_unit {
-    double each, first, last;
-};
 /* Gather units of a stage. Blocks: the first includes the embedding, the last the head. */
 struct pp_gather_units {
     int count, resident; /* resident: the cache keeps them between two passes; 1 to count */
@@ -204,6 +200,9 @@ int pp_analytic_unit_parts(const struct pp_stage_units *u);
 /* Returns the cost of the collective of `units` units together. */
 struct pp_cost pp_analytic_unit_cost(const struct pp_stage_units *u, enum pp_op_kind kind,
                                      struct pp_mesh mesh, double bytes, int units);
+/* Returns the time and the share of copies that loads add to a forward with these times by unit. */
+struct pp_cost pp_analytic_shown_loads(const struct pp_stage_units *u,
+                                       const struct pp_by_unit *pass_s);
 /* Adds to F, B, I and W of the stage what shows of gathers, scatters and copies of inner units. */
 void pp_analytic_expose_units(const struct pp_stage_units *u, struct pp_costs *costs);
 /* Fills gathers, scatters and sums of sharded state. Those of the program get their costs; the

@@ -346,6 +346,17 @@ static void start_pass(const struct pp_stage_units *u, const struct whole_pass *
             all.copy_s - pass->shown.copy_s);
 }
 
+struct pp_cost pp_analytic_shown_loads(const struct pp_stage_units *u,
+                                       const struct pp_by_unit *pass_s)
+{
+    struct pp_by_unit each = *pass_s;
+    struct pp_cost cost = {0};
+
+    each.each /= u->count;
+    expose(&cost, exposed_of(u, &each, false, true, false, 0));
+    return cost;
+}
+
 void pp_analytic_expose_units(const struct pp_stage_units *u, struct pp_costs *costs)
 {
     for (int q = 0; q < u->in->splits; q++) {

@@ -114,3 +114,14 @@ double pp_analytic_ep_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind
  * that generates, the first follows the last. */
 void pp_analytic_fill_links(struct pp_arena *arena, const struct pp_cost_inputs *in,
                             struct pp_costs *costs);
+
+/* Value of a unit, with more in the first and in the last. */
+struct pp_by_unit {
+    double each, first, last;
+};
+/* Fills what stage v of a run that generates loads of its parameters from another tier: the unit
+ * before the op, and those inside of it. Returns the time that these add to one op, with its
+ * times by unit. `v` is pass by pass, `stage` a stage of the model. */
+struct pp_cost pp_analytic_fill_loads(struct pp_arena *scratch, const struct pp_cost_inputs *in,
+                                      int stage, int v, const struct pp_by_unit *pass_s,
+                                      struct pp_costs *costs);

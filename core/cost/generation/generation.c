@@ -53,18 +53,38 @@ struct pp_pass_cost pp_generation_pass(const struct pp_cost_inputs *in, int stag
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-static struct pp_cost cost_of(const struct pp_pass_cost *sum, double pieces)
+/* Returns the cost of all pieces of an op. `loads` show in each. */
+static struct pp_cost cost_of(const struct pp_pass_cost *sum, struct pp_cost loads, double pieces)
 {
-    return (struct pp_cost){.ps = (int64_t)pieces * pp_units_ps(sum->s),
+    return (struct pp_cost){.ps = (int64_t)pieces * (pp_units_ps(sum->s) + loads.ps),
+                            .copy_ps = (int64_t)pieces * loads.copy_ps,
                             .tp_ps = (int64_t)pieces * pp_units_ps(sum->tp_s),
                             .ep_ps = (int64_t)pieces * pp_units_ps(sum->ep_s),
                             .flops = pieces * sum->flops,
                             .bytes = pieces * sum->bytes};
 }
 
+/* Returns the time of loads that shows in an op, if parameters live on another tier. */
+static struct pp_cost loads_of(struct pp_arena *arena, const struct pass *p,
+                               const struct pp_stage_layers *held, const struct pp_pass_cost *sum,
+                               int stage, int v, struct pp_costs *costs)
+{
+    const struct pp_arena_mark mark = pp_arena_mark(arena);
+    struct pp_by_unit s = {.first = held->count[PP_LAYER_EMBEDDING] *
+                                    p->layers.kind[PP_LAYER_EMBEDDING].s,
+                           .last = held->count[PP_LAYER_HEAD] * p->layers.kind[PP_LAYER_HEAD].s};
+
+    if (!costs->gathers)
+        return (struct pp_cost){0};
+    s.each = fmax(0, sum->s - s.first - s.last);
+    const struct pp_cost shown = pp_analytic_fill_loads(arena, &p->work.in, stage, v, &s, costs);
+    pp_arena_release(arena, mark);
+    return shown;
+}
+
 /* Fills one stage in all passes from `first` on; `p` is any of them. */
-static void fill_stage(const struct pp_cost_inputs *in, const struct pass *p, int stage, int first,
-                       int end, struct pp_cost *forward)
+static void fill_stage(struct pp_arena *arena, const struct pp_cost_inputs *in,
+                       const struct pass *p, int stage, int first, int end, struct pp_costs *costs)
 {
     const struct pp_stage_layers held = pp_analytic_stage_layers(&p->work.in, stage);
     const struct pp_pass_cost alike = pp_pass_sum(&p->layers, &held);
@@ -74,7 +94,9 @@ static void fill_stage(const struct pp_cost_inputs *in, const struct pass *p, in
         struct pp_pass_cost sum = alike;
         add_cached(&p->work, &held, pass, &sum);
         pp_pass_add_host(&p->work, stage == in->stages - 1, &sum);
-        forward[(size_t)pass * (size_t)in->stages + (size_t)stage] = cost_of(&sum, pieces);
+        const int v = pass * in->stages + stage;
+        costs->op[PP_F][v] =
+            cost_of(&sum, loads_of(arena, p, &held, &sum, stage, v, costs), pieces);
     }
 }
 
@@ -100,6 +122,12 @@ static struct pp_costs *allocate(struct pp_arena *arena, const struct pp_cost_in
     costs->op[PP_F] = PP_ARRAY(arena, struct pp_cost, all);
     costs->ring_alpha_ps = PP_ARRAY(arena, int64_t, all);
     costs->memory = PP_ARRAY(arena, struct pp_stage_memory, all);
+    if (!pp_state_is_away(&in->state, PP_STATE_PARAMS))
+        return costs;
+    for (int purpose = PP_FOR_STEP + 1; purpose < PP_PURPOSES; purpose++)
+        costs->purpose[purpose] = PP_ARRAY(arena, struct pp_cost, all);
+    costs->gathers = PP_ARRAY(arena, struct pp_stage_gathers, all);
+    costs->gather_buffers = in->state.buffers;
     return costs;
 }
 
@@ -142,8 +170,8 @@ enum pp_status pp_costs_generation(struct pp_arena *arena, const struct pp_cost_
     open_pass(in, 0, &prompt);
     open_pass(in, 1, &token);
     for (int s = 0; s < in->stages; s++) {
-        fill_stage(in, &prompt, s, 0, 1, c->op[PP_F]);
-        fill_stage(in, &token, s, 1, passes, c->op[PP_F]);
+        fill_stage(arena, in, &prompt, s, 0, 1, c);
+        fill_stage(arena, in, &token, s, 1, passes, c);
     }
     for (int v = 0; v < c->stages; v++)
         pp_pass_memory(in, v, &c->memory[v]);

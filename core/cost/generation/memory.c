@@ -56,12 +56,16 @@ void pp_pass_memory(const struct pp_cost_inputs *in, int v, struct pp_stage_memo
 
     pp_pass_open(in, pass, &work);
     const double before = pass > 0 ? pp_kv_stage_bytes(&work.in, stage, pass - 1, sequences) : 0;
+    const double params = pass == 0
+                              ? pp_cost_stage_params(&work.in, stage) * pp_cost_weight_bytes(in)
+                              : 0,
+                 away = params * pp_state_moved(&in->state, PP_STATE_PARAMS);
     *memory = (struct pp_stage_memory){
-        .params_bytes =
-            pass == 0 ? pp_cost_stage_params(&work.in, stage) * pp_cost_weight_bytes(in) : 0,
+        .params_bytes = params - away,
         .kv_bytes = pp_kv_stage_bytes(&work.in, stage, pass, sequences) - before,
         .forward_bytes = pieces * op_bytes(&work, is_last),
         .boundary_bytes =
             is_last && pass == g->passes - 1 ? 0 : pieces * message_bytes(&work, is_last),
     };
+    memory->away_bytes[in->state.home[PP_STATE_PARAMS]] += away;
 }

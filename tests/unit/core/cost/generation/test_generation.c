@@ -164,3 +164,39 @@ Test(generation, more_stages_than_a_program_has_are_refused)
     cr_assert_eq(pp_costs_generation(arena, &s.in, &costs, &err), PP_EINVAL);
     cr_assert_not_null(strstr(err.message, "at most --tokens 32767"), "%s", err.message);
 }
+
+/* Loads of parameters from the host take a pass at least their time. They hide behind compute, but
+ * for one of them. */
+Test(generation, a_pass_takes_the_longer_of_compute_and_loads)
+{
+    static const struct serving runs[] = {{"opt-30b", "v100-dgx2", 1, 1, 4, 1, 1, 64, 4},
+                                          {"opt-30b", "a100", 2, 2, 512, 2, 4, 256, 4}};
+    static const double shares[] = {1, 0.3};
+
+    for (size_t i = 0; i < 2 * PP_COUNT(runs); i++) {
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+        struct served s;
+        serve(arena, runs[i / 2], &s);
+        const struct pp_costs *plain = served_costs(&s);
+        s.in.state.home[PP_STATE_PARAMS] = PP_TIER_HOST;
+        s.in.state.moved_frac[PP_STATE_PARAMS] = shares[i % 2];
+        s.in.state.buffers = 2;
+        const struct pp_costs *costs = served_costs(&s);
+        for (int v = 0; v < costs->stages; v++) {
+            const int stage = v % s.in.stages, pieces = v < s.in.stages ? costs->granules : 1;
+            const double moved = shares[i % 2] * plain->memory[stage].params_bytes,
+                         rate = pp_tier_rate(s.cluster.tiers,
+                                             pp_tier_route(PP_TIER_HOST, PP_TIER_DEVICE),
+                                             runs[i / 2].tp * runs[i / 2].pp),
+                         loads_s = moved / rate,
+                         compute_s = pp_units_s(plain->op[PP_F][v].ps) / pieces,
+                         first_s = pp_units_s(costs->purpose[PP_FOR_LOAD][v].ps),
+                         op_s = pp_units_s(costs->op[PP_F][v].ps) / pieces,
+                         least_s = fmax(compute_s, loads_s), all_s = first_s + op_s;
+            cr_assert(all_s >= least_s * (1 - 1e-9));
+            cr_assert(all_s <= least_s + 2 * first_s);
+            cr_assert_float_eq(costs->purpose[PP_FOR_LOAD][v].bytes + costs->gathers[v].load_bytes,
+                               moved, 1e-6 * moved);
+        }
+    }
+}
