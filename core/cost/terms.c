@@ -7,15 +7,21 @@ double pp_dtype_bytes(const struct pp_device *device)
 }
 
 /* A scale and a minimum of 16 bits each for 128 values, as formats of 4 bits have them (AWQ, GPTQ).
- * In 8 bits a scale belongs to a column of a matrix, whose bytes do not count. */
+ * In 8 bits a scale belongs to a column of a matrix, whose bytes do not count. Products in few bits
+ * read weights in those, nvfp4 with a scale for 16 values. */
 double pp_cost_weight_bytes(const struct pp_cost_inputs *in)
 {
     static const double group = 128, scale_bytes = 4;
+    static const double own_bytes[PP_PRECISIONS] = {
+        [PP_PRECISION_FP8] = 1, [PP_PRECISION_NVFP4] = 0.5625};
+    const struct pp_device *device = &in->cluster->device;
     const int bits = in->generation ? in->generation->weight_bits : 0;
 
-    return bits == 0  ? pp_dtype_bytes(&in->cluster->device)
-           : bits < 8 ? bits / 8.0 + scale_bytes / group
-                      : bits / 8.0;
+    if (bits > 0)
+        return bits < 8 ? bits / 8.0 + scale_bytes / group : bits / 8.0;
+    return in->generation && pp_precision_is_narrow(device->precision)
+               ? own_bytes[device->precision]
+               : pp_dtype_bytes(device);
 }
 
 const struct pp_framework *pp_cost_framework(const struct pp_cost_inputs *in)

@@ -67,19 +67,38 @@ static enum pp_status put_sizes(struct pp_measure_writer *w, struct pp_error *er
     return PP_OK;
 }
 
+/* Adds the precision. Words such as int4 or w8a16 are bits of weights: products stay in 16 bits. */
+static void put_precision(struct pp_measure_writer *w)
+{
+    static const struct {
+        const char *pattern, *option, *value;
+    } WORDS[] = {{"nvfp4", "precision", "nvfp4"}, {"fp8", "precision", "fp8"},
+                 {"bf16", "precision", "bf16"},   {"fp16|float16|half", "precision", "fp16"},
+                 {"tf32", "precision", "tf32"},   {"fp32|float32", "precision", "fp32"},
+                 {"4", "weight-bits", "4"},       {"8", "weight-bits", "8"}};
+    const char *cell = w->row->cell[PP_COL_PRECISION];
+
+    for (size_t i = 0; i < PP_COUNT(WORDS); i++)
+        if (*cell && pp_measure_matches(cell, WORDS[i].pattern)) {
+            pp_measure_put(w, WORDS[i].option, WORDS[i].value);
+            return;
+        }
+    pp_measure_note(w, "precision not stated: the device's own");
+}
+
 enum pp_status pp_measure_put_generation(struct pp_measure_writer *w, struct pp_error *err)
 {
     static const struct {
         enum pp_measure_column column;
         const char *option;
-    } WORDS[] = {{PP_COL_PRECISION, "precision"}, {PP_COL_OFFLOAD, "offload"}, {PP_COL_MLP, "mlp"}};
+    } WORDS[] = {{PP_COL_OFFLOAD, "offload"}, {PP_COL_MLP, "mlp"}};
 
     PP_TRY(check_cells(w, err));
     PP_TRY(pp_measure_int(w->row, PP_COL_TP, PP_MEASURE_DEVICES, 1, &w->tp, err));
     PP_TRY(pp_measure_int(w->row, PP_COL_PP, UINT16_MAX, 1, &w->pp, err));
     PP_TRY(pp_measure_int(w->row, PP_COL_GPUS_PER_NODE, PP_MEASURE_DEVICES, 0, &w->per_node, err));
     w->gpus = w->tp * w->pp;
-    w->dp = w->cp = w->ep = 1;
+    w->dp = w->cp = w->ep = w->vp = 1;
     pp_measure_put(w, "mode", "infer");
     pp_measure_put(w, "schedule", "generate");
     pp_measure_put_int(w, "gpus", w->gpus);
@@ -89,6 +108,7 @@ enum pp_status pp_measure_put_generation(struct pp_measure_writer *w, struct pp_
     for (size_t i = 0; i < PP_COUNT(WORDS); i++)
         if (*w->row->cell[WORDS[i].column])
             pp_measure_put(w, WORDS[i].option, w->row->cell[WORDS[i].column]);
+    put_precision(w);
     put_framework(w);
     PP_TRY(pp_measure_put_cluster(w, err));
     return pp_measure_put_model(w, err);

@@ -19,7 +19,7 @@ $ sed -E 's/,0\.225,/,99,/' tests/published/inference.csv >m.csv; for f in m.csv
 > 3
 $ pipesim validate tests/published/inference.csv --row ft-20b-tp4-136 | grep -A4 command
 > command   pipesim run --mode infer --schedule generate --gpus 4 --tp 4 --pp 1 \
->           --batch 1 --prompt 20 --tokens 8 --precision fp16 --mlp plain \
+>           --batch 1 --prompt 20 --tokens 8 --mlp plain --precision fp16 \
 >           --framework fastertransformer --cluster 'a100 gpu:8' \
 >           --model gpt3-175b --layers 44 --hidden 6144 --heads 48 --kv-heads 48 \
 >           --ffn 24576 --vocab 51200 --positions 28 --embedding tied --engine dag

@@ -119,9 +119,9 @@ void pp_analytic_fill_links(struct pp_arena *arena, const struct pp_cost_inputs 
 struct pp_by_unit {
     double each, first, last;
 };
-/* Fills what stage v of a run that generates loads of its parameters from another tier: the unit
- * before the op, and those inside of it. Returns the time that these add to one op, with its
- * times by unit. `v` is pass by pass, `stage` a stage of the model. */
+/* Fills what stage v of a run that generates loads from another tier: the unit before the op, and
+ * those inside of it. Returns the time that these add to an op with these times by unit. `v` counts
+ * stages pass by pass, `stage` those of the model. */
 struct pp_cost pp_analytic_fill_loads(struct pp_arena *scratch, const struct pp_cost_inputs *in,
                                       int stage, int v, const struct pp_by_unit *pass_s,
                                       struct pp_costs *costs);

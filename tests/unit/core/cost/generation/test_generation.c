@@ -165,8 +165,8 @@ Test(generation, more_stages_than_a_program_has_are_refused)
     cr_assert_not_null(strstr(err.message, "at most --tokens 32767"), "%s", err.message);
 }
 
-/* Loads of parameters from the host take a pass at least their time. They hide behind compute, but
- * for one of them. */
+/* Loads of parameters from the host take a pass at least their time. They run during compute,
+ * but for one of them. */
 Test(generation, a_pass_takes_the_longer_of_compute_and_loads)
 {
     static const struct serving runs[] = {{"opt-30b", "v100-dgx2", 1, 1, 4, 1, 1, 64, 4},
