@@ -17,7 +17,8 @@ struct pp_cache_append {
 };
 
 /* attention_cached: the query of position context - 1 of each sequence meets itself and those
- * before it, `context` in total, or `window` if that is fewer. Their keys and values are in the
+ * before it, `context` in total, or `window` if that is fewer. Without a window, their order in the
+ * cache does not matter. Their keys and values are in the
  * cache, its own too. Scores are scaled by 1 / sqrt(head_dim). Query head h reads key head
  * h / (heads / kv_heads). */
 struct pp_attention_cached {

@@ -1,8 +1,9 @@
 /* kernels/cpu/quick_cached.h — attention of one query a sequence to cached keys and values, as
  * vector code. Keys are read once, in the order of the cache, for all heads; then values. So the
- * work goes at the speed of memory. The file that includes this first defines T, `element`, and
+ * work goes at the speed of memory. The file that includes this first defines T, `element`. Later
+ * it defines
  *
- *   vf values(const element *x)                    16 elements
+ *   vt values(const element *x)                    WIDTH elements
  *   void keep(element *to, size_t count, vf v)     the first `count` of 16, rounded */
 #pragma once
 
@@ -10,6 +11,26 @@
 #include "kernels/kernels.h"
 
 #include <math.h>
+
+/* PP_TILE_WIDTH, from meson.build: lanes of a register. */
+enum { WIDTH = PP_TILE_WIDTH, PIECES = LANES / WIDTH };
+typedef float vt __attribute__((vector_size(4 * PP_TILE_WIDTH)));
+typedef float vt_unaligned __attribute__((vector_size(4 * PP_TILE_WIDTH), aligned(4), may_alias));
+
+PP_INLINE vt values(const element *x);
+PP_INLINE void keep(element *to, size_t count, vf v);
+
+/* a b + c, fused if the level has it. */
+PP_INLINE vt fuse(vt a, vt b, vt c)
+{
+#if PP_TILE_WIDTH == 16
+    return (vt)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
+#elif PP_TILE_WIDTH == 8
+    return (vt)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
+#else
+    return a * b + c;
+#endif
+}
 
 /* One sequence. A row of scores has an entry for each head. A row of query and mix has one for each
  * element of a head. Both are rounded up to whole vectors. */
@@ -35,15 +56,14 @@ static size_t attention_cached_scratch_bytes(const struct pp_attention_cached *a
                             2 * heads * whole_vectors((size_t)a->head_dim));
 }
 
-/* The first `count` of 16 elements; others are zero. */
-PP_INLINE vf some_values(const element *x, size_t count)
+/* Returns 16 elements: x, or a copy of the first `count` with zeros after them. */
+PP_INLINE const element *whole(const element *x, size_t count, element copy[LANES])
 {
-    element part[LANES] = {0};
-
     if (count >= LANES)
-        return values(x);
-    memcpy(part, x, sizeof(element) * count);
-    return values(part);
+        return x;
+    memset(copy, 0, sizeof(element) * LANES);
+    memcpy(copy, x, sizeof(element) * count);
+    return copy;
 }
 
 /* Asks for the keys, or values, of a later position. */
@@ -56,31 +76,26 @@ PP_INLINE void ask_ahead(const struct sequence *s, const element *x)
         __builtin_prefetch((const void *)(from + at), 0, 2);
 }
 
-PP_INLINE vf dot(const float *query, const element *key, size_t dim)
+/* Sums of products of one query and key, lane by lane: `to` is their sum by the tree of sum_lanes.
+ */
+PP_INLINE float dot(const float *query, const element *key, size_t dim)
 {
-    vf sum = {0};
-    size_t i = 0;
+    vt sum[PIECES] = {{0}};
+    element copy[LANES];
+    vf lanes;
 
-    for (; i + LANES <= dim; i += LANES)
-        sum = multiply_add(load(query + i), values(key + i), sum);
-    if (i < dim)
-        sum = multiply_add(load(query + i), some_values(key + i, dim - i), sum);
-    return sum;
+    for (size_t i = 0; i < dim; i += LANES) {
+        const element *x = whole(key + i, dim - i, copy);
+#pragma GCC unroll 4
+        for (int v = 0; v < PIECES; v++)
+            sum[v] =
+                fuse(*(const vt_unaligned *)(query + i + v * WIDTH), values(x + v * WIDTH), sum[v]);
+    }
+    memcpy(&lanes, sum, sizeof lanes);
+    return sum_lanes(lanes);
 }
 
-/* Scores of 16 heads from h on; those after the last are 0. */
-PP_INLINE vf score_heads(const struct sequence *s, const element *keys, size_t h)
-{
-    vf sums[LANES];
-
-    for (size_t i = 0; i < LANES; i++)
-        sums[i] = h + i < s->heads ? dot(s->query + (h + i) * s->dim_row,
-                                         keys + (h + i) / s->group * s->dim, s->dim)
-                                   : (vf){0};
-    return sums_of_lanes(sums);
-}
-
-/* scores = query . key / sqrt(dim) */
+/* scores = query . key / sqrt(dim), and 0 after the last head */
 static void score(const struct sequence *s)
 {
     const float scale = 1 / sqrtf((float)s->dim);
@@ -89,8 +104,10 @@ static void score(const struct sequence *s)
 
     for (size_t key = 0; key < s->keys; key++, keys += s->row, to += s->score_row) {
         ask_ahead(s, keys);
-        for (size_t h = 0; h < s->heads; h += LANES)
-            store(to + h, scale * score_heads(s, keys, h));
+        for (size_t h = 0; h < s->heads; h++)
+            to[h] = scale * dot(s->query + h * s->dim_row, keys + h / s->group * s->dim, s->dim);
+        for (size_t h = s->heads; h < s->score_row; h++)
+            to[h] = 0;
     }
 }
 
@@ -116,14 +133,19 @@ static void softmax(const struct sequence *s)
 PP_INLINE void mix_keys(const struct sequence *s, size_t h, const element *value, const float *p,
                         const size_t count)
 {
-    float *mix = s->mix + h * s->dim_row;
+    element copy[LANES];
 
     for (size_t i = 0; i < s->dim; i += LANES) {
-        vf sum = load(mix + i);
-        for (size_t key = 0; key < count; key++)
-            sum = multiply_add(some_values(value + key * s->row + i, s->dim - i),
-                               all(p[key * s->score_row + h]), sum);
-        store(mix + i, sum);
+        float *mix = s->mix + h * s->dim_row + i;
+        vt sum[PIECES];
+        memcpy(sum, mix, sizeof sum);
+        for (size_t key = 0; key < count; key++) {
+            const element *x = whole(value + key * s->row + i, s->dim - i, copy);
+#pragma GCC unroll 4
+            for (int v = 0; v < PIECES; v++)
+                sum[v] = fuse(values(x + v * WIDTH), p[key * s->score_row + h] - (vt){0}, sum[v]);
+        }
+        memcpy(mix, sum, sizeof sum);
     }
 }
 
@@ -147,20 +169,30 @@ static void mix(const struct sequence *s)
     }
 }
 
-static void attend(const struct sequence *s, const element *query, element *out)
+static void load_query(const struct sequence *s, const element *query)
 {
-    const size_t dim = s->dim;
+    element copy[LANES];
 
     for (size_t h = 0; h < s->heads; h++)
-        for (size_t i = 0; i < dim; i += LANES)
-            store(s->query + h * s->dim_row + i, some_values(query + h * dim + i, dim - i));
+        for (size_t i = 0; i < s->dim; i += LANES) {
+            const element *x = whole(query + h * s->dim + i, s->dim - i, copy);
+            for (size_t v = 0; v < LANES; v += WIDTH)
+                *(vt_unaligned *)(s->query + h * s->dim_row + i + v) = values(x + v);
+        }
+}
+
+static void attend(const struct sequence *s, const element *query, element *out)
+{
+    const float *inverse = s->scores + s->keys * s->score_row;
+
+    load_query(s, query);
     score(s);
     softmax(s);
     mix(s);
     for (size_t h = 0; h < s->heads; h++)
-        for (size_t i = 0; i < dim; i += LANES)
-            keep(out + h * dim + i, dim - i < LANES ? dim - i : LANES,
-                 load(s->mix + h * s->dim_row + i) * s->scores[s->keys * s->score_row + h]);
+        for (size_t i = 0; i < s->dim; i += LANES)
+            keep(out + h * s->dim + i, s->dim - i < LANES ? s->dim - i : LANES,
+                 load(s->mix + h * s->dim_row + i) * inverse[h]);
 }
 
 static void attention_cached(void *stream, const struct pp_attention_cached *a)

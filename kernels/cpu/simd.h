@@ -116,38 +116,6 @@ PP_INLINE float sum_lanes(vf v)
     return (b[0] + b[2]) + (b[1] + b[3]);
 }
 
-/* Lane i is sum_lanes(x[i]). */
-PP_INLINE vf sums_of_lanes(const vf x[LANES])
-{
-    vf a[8], b[4], c[2];
-
-#pragma GCC unroll 8
-    for (int i = 0; i < 8; i++) {
-        /* the last steps put input 4 q + r into lane 4 r + q */
-        const vf u = x[i % 2 * 8 + i / 2], v = x[i % 2 * 8 + i / 2 + 4];
-        a[i] =
-            __builtin_shufflevector(u, v, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23) +
-            __builtin_shufflevector(u, v, 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30,
-                                    31);
-    }
-#pragma GCC unroll 4
-    for (int i = 0; i < 4; i++)
-        b[i] = __builtin_shufflevector(a[2 * i], a[2 * i + 1], 0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18,
-                                       19, 24, 25, 26, 27) +
-               __builtin_shufflevector(a[2 * i], a[2 * i + 1], 4, 5, 6, 7, 12, 13, 14, 15, 20, 21,
-                                       22, 23, 28, 29, 30, 31);
-#pragma GCC unroll 2
-    for (int i = 0; i < 2; i++)
-        c[i] = __builtin_shufflevector(b[2 * i], b[2 * i + 1], 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24,
-                                       25, 12, 13, 28, 29) +
-               __builtin_shufflevector(b[2 * i], b[2 * i + 1], 2, 3, 18, 19, 6, 7, 22, 23, 10, 11,
-                                       26, 27, 14, 15, 30, 31);
-    return __builtin_shufflevector(c[0], c[1], 0, 2, 16, 18, 4, 6, 20, 22, 8, 10, 24, 26, 12, 14,
-                                   28, 30) +
-           __builtin_shufflevector(c[0], c[1], 1, 3, 17, 19, 5, 7, 21, 23, 9, 11, 25, 27, 13, 15,
-                                   29, 31);
-}
-
 PP_INLINE float largest_lane(vf v)
 {
     float x[LANES];

@@ -1,20 +1,19 @@
 /* Attention to cached keys and values, in single precision. */
 #include "kernels/cpu/fp32/fp32.h"
-#include "kernels/cpu/simd.h"
 
 typedef float element;
 
-PP_INLINE vf values(const float *x)
+#include "kernels/cpu/quick_cached.h"
+
+PP_INLINE vt values(const float *x)
 {
-    return load(x);
+    return *(const vt_unaligned *)x;
 }
 
 PP_INLINE void keep(float *to, size_t count, vf v)
 {
     store_some(to, count, v);
 }
-
-#include "kernels/cpu/quick_cached.h"
 
 size_t PP_AT(attention_cached_scratch_bytes)(const struct pp_attention_cached *a)
 {
