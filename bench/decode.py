@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+"""Holds one token of GPT-2 124M on one core against transformers and PyTorch, with random weights.
+
+Rounds of both take turns, so that they meet the same machine. Times are CPU times: of pipeexec's
+kernels those of bench/decode.c, of PyTorch those of a forward of one token with a cache, on one
+thread. The best round counts. The context of a PyTorch token grows up to the one that is named.
+
+usage: decode.py BENCH_DECODE [ROUNDS]
+Exit: 0, or 77 if torch or transformers is missing.
+"""
+import os, subprocess, sys, time
+
+PYTHON = os.environ.get("PIPEEXEC_ORACLE_PYTHON")  # one that has the packages
+if PYTHON and not os.environ.get("PIPEEXEC_ORACLE_RUNS"):  # that of a venv is a link to another
+    os.environ["PIPEEXEC_ORACLE_RUNS"] = "1"
+    os.execvp(PYTHON, [PYTHON, *sys.argv])
+try:
+    import torch, transformers
+except ImportError as error:
+    print(f"skipped: {error}; PIPEEXEC_ORACLE_PYTHON can name a Python that has it")
+    sys.exit(77)
+transformers.logging.set_verbosity_error()
+torch.set_num_threads(1)
+torch.set_grad_enabled(False)
+
+TOKENS, BATCHES, CONTEXTS = 6, (1, 2, 4, 8), (256, 1024)
+TYPES = {"fp32": torch.float32, "bf16": torch.bfloat16}
+
+
+def own_ms(bench, kind, context):
+    """Returns {batch: milliseconds of a token}."""
+    text = subprocess.run([bench, kind, str(context)], check=True, capture_output=True, text=True).stdout
+    rows = [line.split() for line in text.splitlines() if " gemm_few " in line]
+    return {int(row[2]): float(row[4]) for row in rows}
+
+
+def torch_ms(model, batch, context):
+    """Returns the milliseconds of the fastest of the last tokens up to the context."""
+    vocab = model.config.vocab_size
+    ids = torch.randint(vocab, (batch, context - TOKENS))
+    out = model(ids, use_cache=True, logits_to_keep=1)
+    best = float("inf")
+    for _ in range(TOKENS):
+        begin = time.process_time()
+        out = model(torch.randint(vocab, (batch, 1)), past_key_values=out.past_key_values, use_cache=True)
+        best = min(best, time.process_time() - begin)
+    return 1e3 * best
+
+
+def main():
+    bench, rounds = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 3
+    torch.manual_seed(1)
+    models = {kind: transformers.GPT2LMHeadModel(transformers.GPT2Config()).eval().to(dtype)
+              for kind, dtype in TYPES.items()}
+    print(f"torch {torch.__version__}, transformers {transformers.__version__}, one thread\n"
+          "type  context batch      token    PyTorch    ratio")
+    for kind, model in models.items():
+        for context in CONTEXTS:
+            own, other = {}, {}
+            for _ in range(rounds):
+                for batch, ms in own_ms(bench, kind, context).items():
+                    own[batch] = min(ms, own.get(batch, ms))
+                for batch in BATCHES:
+                    ms = torch_ms(model, batch, context)
+                    other[batch] = min(ms, other.get(batch, ms))
+            for batch in BATCHES:
+                print(f"{kind:5} {context:7} {batch:5} {own[batch]:7.2f} ms {other[batch]:7.2f} ms "
+                      f"{other[batch] / own[batch]:7.2f}", flush=True)
+
+
+main()
