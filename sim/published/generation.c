@@ -1,7 +1,7 @@
 /* Rows of runs that generate: their command, what they publish, and what is predicted of it. */
 #include "sim/published/parts.h"
 
-#include "core/units.h"
+#include "sim/inference/inference.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -136,32 +136,16 @@ void pp_generation_published(const struct pp_measurement *row,
         figures[i] = pp_measure_number(row, COLUMNS[i]) * (i == PP_GENERATION_MEMORY ? GIGA : 1);
 }
 
-/* Returns the seconds until the first group has its first tokens: its prompts in all stages. */
-static double first_s(const struct pp_result *result)
+enum pp_status pp_generation_predicted(struct pp_arena *arena, const struct pp_result *result,
+                                       double figures[PP_GENERATION_FIGURES], struct pp_error *err)
 {
-    const struct pp_costs *costs = result->costs;
-    const int stages = pp_config_stages(&result->config);
-    double s = 0;
+    struct pp_inference *inference;
 
-    for (int v = 0; v < stages; v++) {
-        s += pp_units_s(costs->op[PP_F][v].ps);
-        if (v + 1 < stages)
-            s += pp_units_s(costs->alpha_ps[0]) +
-                 costs->memory[v].boundary_bytes * costs->s_per_byte[0];
-    }
-    return s;
-}
-
-void pp_generation_predicted(const struct pp_result *result, double figures[PP_GENERATION_FIGURES])
-{
-    const struct pp_generation *g = &result->config.generation;
-    const double latency_s = result->metrics.iteration_s, first = first_s(result);
-
-    figures[PP_GENERATION_LATENCY] = latency_s;
-    figures[PP_GENERATION_RATE] =
-        (double)g->batch * result->config.layout.dp * g->passes / latency_s;
-    figures[PP_GENERATION_FIRST] = first;
-    figures[PP_GENERATION_TOKEN] =
-        g->passes > 1 ? (latency_s - first) / (g->passes - 1) : (double)NAN;
+    PP_TRY(pp_inference_find(arena, result, &inference, err));
+    figures[PP_GENERATION_LATENCY] = inference->latency_s;
+    figures[PP_GENERATION_RATE] = inference->tokens_per_s;
+    figures[PP_GENERATION_FIRST] = inference->first_token_s;
+    figures[PP_GENERATION_TOKEN] = inference->token_s;
     figures[PP_GENERATION_MEMORY] = result->memory[result->peak_rank].peak_bytes;
+    return PP_OK;
 }

@@ -164,7 +164,9 @@ extern const char *const pp_generation_keys[PP_GENERATION_FIGURES]; /* "latency_
 /* Fills what a row publishes; NAN = nothing. */
 void pp_generation_published(const struct pp_measurement *row,
                              double figures[PP_GENERATION_FIGURES]);
-void pp_generation_predicted(const struct pp_result *result, double figures[PP_GENERATION_FIGURES]);
+/* Fills what is predicted of a result with times; NAN = nothing. */
+enum pp_status pp_generation_predicted(struct pp_arena *arena, const struct pp_result *result,
+                                       double figures[PP_GENERATION_FIGURES], struct pp_error *err);
 
 struct pp_row_prediction {
     double step_s;

@@ -35,6 +35,9 @@ void pp_validation_predict(struct pp_arena *arena, const struct pp_measure_case 
     result = result ? result : &own;
     if (!row->skipped && pp_simulate(arena, config, PP_METRICS, NULL, result, &err) != PP_OK)
         row->skipped = pp_measure_reason(arena, &err);
+    if (!row->skipped && row->is_generation &&
+        pp_generation_predicted(arena, result, row->predicted, &err) != PP_OK)
+        row->skipped = pp_measure_reason(arena, &err);
     if (row->skipped)
         return;
     row->device = config->cluster.device.name;
@@ -48,7 +51,6 @@ void pp_validation_predict(struct pp_arena *arena, const struct pp_measure_case 
     row->is_mixture = config->model.experts.count > 0;
     row->prediction = pp_measure_prediction(m, result);
     if (row->is_generation) {
-        pp_generation_predicted(result, row->predicted);
         row->prediction.mem_bytes = row->predicted[PP_GENERATION_MEMORY];
         return;
     }

@@ -103,7 +103,7 @@ $ pipesim --mode infer --model llama2-70b --cluster a100 --tp 4 --batch 16 | sed
 >   costs    analytic, fitted on published runs, not on yours; framework plain
 >
 >   first token         N ms   prompts N tokens/s; compute bound
->   each token         N ms   N tokens/s a sequence; compute bound, N % of
+>   each token         N ms   N tokens/s a sequence; memory bound, N % of
 >                                N TB/s; weights are N % of what is read, KV
 >                                N %
 >   all                 N s   N tokens/s, N tokens/s/GPU

@@ -46,6 +46,13 @@ static double kernel_s(const struct pp_kernel *kernel, const struct pp_kernel_ti
     return time->launch_s + most * pow(1 + pow(least / most, knee), 1 / knee);
 }
 
+/* Is true for a kernel that the peak bounds, not the memory, by its own flops and bytes. */
+static bool is_beyond_ridge(const struct pp_device *device, const struct pp_kernel *kernel)
+{
+    return kernel->flops / pp_device_peak(device, kernel->precision) >=
+           kernel->bytes / device->memory_bytes_per_s;
+}
+
 static struct pp_pass_cost sum_of(const struct pp_pass_work *work,
                                   const struct pp_layer_kernels *list)
 {
@@ -60,7 +67,7 @@ static struct pp_pass_cost sum_of(const struct pp_pass_work *work,
         const double s = kernel_s(kernel, &time);
         *part += s;
         sum.s += s;
-        *(time.flops_s >= time.bytes_s ? &sum.compute_s : &sum.memory_s) += s;
+        *(is_beyond_ridge(&work->in.cluster->device, kernel) ? &sum.compute_s : &sum.memory_s) += s;
         sum.bytes += kernel->bytes;
         sum.weight_bytes += weights_of(list, kernel);
         sum.flops += kernel->flops * work->in.layout.tp;

@@ -7,7 +7,7 @@
 static double widest_values(const struct pp_cost_inputs *in)
 {
     const struct pp_model *m = in->model;
-    const double tp = in->layout.tp, fan = m->is_gated ? 3 : 1,
+    const double tp = in->layout.tp, fan = m->is_gated ? 2 : 1,
                  qkv = (m->heads / tp + 2 * fmax(m->kv_heads / tp, 1)) * m->head_dim,
                  dense = fan * fmax(m->ffn, m->experts.shared_ffn) / tp,
                  routed = m->experts.count > 0
