@@ -401,3 +401,9 @@ $ PP_EMULATED_DEVICES=1 pipeexec --backend cuda --np 2 --transport ipc --layers 
 # The page on the executor names what JSON has of graphs and of slower kernels, too.
 $ pipeexec --backend cuda --np 2 --layers 2 --hidden 16 --heads 2 --seq 8 --mbs 1 --micro-batches 2 --steps 4 --json | grep -oE '^ *"[^"]+":' | tr -d '": ' | sort -u >keys; grep -cE '^(refused_forms|kernels|why_left)$' keys; for k in $(cat keys); do grep -qE "[\`.]$k\`" docs/executor-report.md || echo "$k is in no row"; done
 > 3
+# Tokens on the device: those of one rank by every way, also of replicas and of devices of a group.
+$ for w in "--np 2 --dp 2" "--tp 2" "--np 2 --transport nccl" "--np 2 --transport ipc"; do pipeexec generate --backend cuda $w --layers 2 --hidden 32 --heads 2 --groups 2 --batch 4 --prompt-groups 4 --prompt "The " --tokens 6 --check | grep -oE 'check .*|KV cache .*' | tr '\n' ' '; echo "$w"; done
+> KV cache      36.0 KiB (36864 bytes), as computed check         48 tokens and their logits are those of one rank, to the bit --np 2 --dp 2
+> KV cache      18.0 KiB (18432 bytes), as computed check         24 tokens and their logits are those of one rank, to the bit --tp 2
+> KV cache      18.0 KiB (18432 bytes), as computed check         24 tokens and their logits are those of one rank, to the bit --np 2 --transport nccl
+> KV cache      18.0 KiB (18432 bytes), as computed check         24 tokens and their logits are those of one rank, to the bit --np 2 --transport ipc
