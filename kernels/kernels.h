@@ -37,6 +37,7 @@ struct pp_gemm {
     int m, n, k;
     bool a_transposed, b_transposed;
     bool is_gradient; /* c and base are of G */
+    bool is_few;      /* grouped_gemm: few rows of an expert go to gemm_few */
     const void *a, *b;
     void *c;
     int lda, ldb, ldc;

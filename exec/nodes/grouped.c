@@ -13,6 +13,7 @@ static void forward(struct pp_call *c, const struct pp_stage_node *n)
                        &(struct pp_gemm){.n = n->y->width,
                                          .k = n->x->width,
                                          .b_transposed = true,
+                                         .is_few = c->stage->shape.context > 0,
                                          .a = pp_call_at(c, n->x),
                                          .b = pp_call_weight(c, n->weight),
                                          .c = pp_call_at(c, n->y),

@@ -49,7 +49,7 @@ static void multiply_group(const struct pp_kernels *k, void *stream, const struc
     g.bias = at(g.bias, expert * (size_t)g.n, bytes);
     g.activated = to(g.activated, c, bytes);
     g.slope_of = at(g.slope_of, c, bytes);
-    k->gemm(stream, &g);
+    (g.is_few && g.m <= PP_FEW_ROWS ? k->gemm_few : k->gemm)(stream, &g);
 }
 
 static void clear_rest(const struct pp_kernels *k, void *stream, const struct pp_row_groups *groups,
