@@ -47,7 +47,7 @@ static void add_work(struct operands *o, const struct pp_kernels *k, const struc
     add(o, w->grad_out, stage->boundary_bytes);
     add(o, w->scratch, stage->scratch_bytes);
     if (pp_stage_generates(&stage->shape)) {
-        add(o, w->cache.at, pp_stage_cache_bytes(stage, stage->shape.rows));
+        add(o, w->cache, pp_stage_cache_bytes(stage, stage->shape.rows));
         add(o, w->logits, pp_stage_logits_bytes(stage));
     }
 }

@@ -130,7 +130,7 @@ static void attend_cache(struct pp_call *c, const struct pp_stage_node *n, const
 /* Prompts meet the keys at hand. */
 static void forward_cached(struct pp_call *c, const struct pp_stage_node *n)
 {
-    char *cache = c->w->cache.at;
+    char *cache = c->w->cache;
 
     assert(c->w->position == 0 || (cache != NULL && c->stage->shape.tokens == 1));
     rotate(c, n, pp_call_at(c, n->x), false);

@@ -172,12 +172,7 @@ struct pp_probe {
     double s[3][PP_PARTS];
 };
 
-/* Keys and values of the sequences of a call, in the blocks of a stage that generates. */
-struct pp_stage_cache {
-    void *at;      /* of its first sequence; NULL = they are not wanted */
-    int sequences; /* not used */
-};
-/* Returns the bytes of one sequence. */
+/* Returns the bytes of one sequence in the cache of a stage that generates. */
 size_t pp_stage_sequence_bytes(const struct pp_stage *stage);
 
 /* Arguments of a call; pointers that it does not use may be NULL. */
@@ -202,6 +197,6 @@ struct pp_stage_work {
     int segment;            /* with exchanges: the part of the call to run, from 0 on */
     /* of a stage that generates */
     int position; /* of the first token of each sequence; 0 = the call reads prompts */
-    struct pp_stage_cache cache;
+    void *cache;  /* of the first sequence of the call; NULL = it is not wanted */
     void *logits; /* of the head: see pp_stage_logits_bytes() */
 };

@@ -130,15 +130,12 @@ static void bind_made(const struct binder *b, const struct call *c, char *out,
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-static struct pp_stage_cache cache_of(const struct binder *b, const struct call *c,
-                                      const struct pp_stage *stage)
+static char *cache_of(const struct binder *b, const struct call *c, const struct pp_stage *stage)
 {
     const struct pp_rank_layout *layout = &b->m->layout[c->w->rank];
-    char *at = c->w->block + layout->generating.cache_offset[c->stage % b->model];
 
-    return (struct pp_stage_cache){at + (size_t)(c->granule * b->rows) *
-                                            pp_stage_sequence_bytes(stage),
-                                   b->p->micro_batches * b->p->granules * b->rows};
+    return c->w->block + layout->generating.cache_offset[c->stage % b->model] +
+           (size_t)(c->granule * b->rows) * pp_stage_sequence_bytes(stage);
 }
 
 static void bind_work(const struct binder *b, const struct call *c, struct pp_bound_call *call,

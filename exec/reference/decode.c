@@ -84,14 +84,14 @@ static enum pp_status run_call(struct pp_decoder *d, const struct piece *piece,
         struct pp_stage *stage = pp_decoder_stage(d, t, piece->pass);
         const size_t before = (size_t)piece->first * pp_stage_sequence_bytes(stage);
 
-        d->turn.works[t] = (struct pp_stage_work){
-            .stage = stage,
-            .weights = p->weights,
-            .ids = d->ids,
-            .scratch = p->scratch,
-            .position = position_of(d, piece->pass),
-            .cache = {d->decoding.is_again ? NULL : p->cache + before, pp_decoder_sequences(d)},
-            .logits = p->logits};
+        d->turn.works[t] =
+            (struct pp_stage_work){.stage = stage,
+                                   .weights = p->weights,
+                                   .ids = d->ids,
+                                   .scratch = p->scratch,
+                                   .position = position_of(d, piece->pass),
+                                   .cache = d->decoding.is_again ? NULL : p->cache + before,
+                                   .logits = p->logits};
     }
     backend->begin(d->device);
     backend->launch(d->device, 0, forward, d);

@@ -13,7 +13,7 @@
  *   [sequences][blocks][positions][2][kv_heads * head_dim] of T, keys and then values
  *
  * where kv_heads are those of this device. A block has shape.context positions. With a window it
- * has no more than that: position p takes the place of p - window. work.cache.at is the first
+ * has no more than that: position p takes the place of p - window. work.cache is the first
  * sequence of the call. A prompt meets its own keys alone, and needs no cache if no token comes
  * after it.
  *

@@ -121,7 +121,7 @@ static inline struct pp_stage_work gen_work(const struct gen *g, int s, int t, i
         .ids = stage->shape.has_embedding ? g->now : NULL,
         .scratch = g->scratch[t],
         .position = position,
-        .cache = {p->cache + first * pp_stage_sequence_bytes(stage), g->rows},
+        .cache = p->cache + first * pp_stage_sequence_bytes(stage),
         .logits = p->logits};
 }
 
