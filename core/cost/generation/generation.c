@@ -20,23 +20,30 @@ static void open_pass(const struct pp_cost_inputs *in, int pass, struct pass *p)
     pp_pass_layers(&p->work, &p->layers);
 }
 
-/* Adds the attention of a stage's blocks to the cache in a pass. */
-static void add_cached(const struct pp_pass_work *work, const struct pp_stage_layers *held,
-                       int pass, struct pp_pass_cost *sum)
+/* Attention of a block to the cache: to all keys, and to near ones. */
+struct cached {
+    struct pp_pass_cost all, near;
+};
+
+static struct cached cached_of(const struct pp_pass_work *work, int pass)
 {
     const int keys = pp_generation_context(work->generation, pass),
               window = work->model.window.keys;
+
+    if (pass == 0)
+        return (struct cached){0};
+    return (struct cached){pp_pass_cached(work, keys),
+                           pp_pass_cached(work, window > 0 ? fmin(keys, window) : keys)};
+}
+
+static void add_cached(const struct cached *cached, const struct pp_stage_layers *held,
+                       struct pp_pass_cost *sum)
+{
     const double blocks = held->count[PP_LAYER_BLOCK] + held->count[PP_LAYER_MOE],
                  near = held->windowed[PP_LAYER_BLOCK] + held->windowed[PP_LAYER_MOE];
 
-    if (pass == 0)
-        return;
-    const struct pp_pass_cost all = pp_pass_cached(work, keys);
-    pp_pass_add(sum, &all, blocks - near);
-    if (near > 0) {
-        const struct pp_pass_cost some = pp_pass_cached(work, fmin(keys, window));
-        pp_pass_add(sum, &some, near);
-    }
+    pp_pass_add(sum, &cached->all, blocks - near);
+    pp_pass_add(sum, &cached->near, near);
 }
 
 struct pp_pass_cost pp_generation_pass(const struct pp_cost_inputs *in, int stage, int pass)
@@ -46,7 +53,8 @@ struct pp_pass_cost pp_generation_pass(const struct pp_cost_inputs *in, int stag
     open_pass(in, pass, &p);
     const struct pp_stage_layers held = pp_analytic_stage_layers(&p.work.in, stage);
     struct pp_pass_cost sum = pp_pass_sum(&p.layers, &held);
-    add_cached(&p.work, &held, pass, &sum);
+    const struct cached cached = cached_of(&p.work, pass);
+    add_cached(&cached, &held, &sum);
     pp_pass_add_host(&p.work, stage == in->stages - 1, &sum);
     return sum;
 }
@@ -84,7 +92,8 @@ static struct pp_cost loads_of(struct pp_arena *arena, const struct pass *p,
 
 /* Fills one stage in all passes from `first` on; `p` is any of them. */
 static void fill_stage(struct pp_arena *arena, const struct pp_cost_inputs *in,
-                       const struct pass *p, int stage, int first, int end, struct pp_costs *costs)
+                       const struct pass *p, const struct cached *cached, int stage, int first,
+                       int end, struct pp_costs *costs)
 {
     const struct pp_stage_layers held = pp_analytic_stage_layers(&p->work.in, stage);
     const struct pp_pass_cost alike = pp_pass_sum(&p->layers, &held);
@@ -92,7 +101,7 @@ static void fill_stage(struct pp_arena *arena, const struct pp_cost_inputs *in,
 
     for (int pass = first; pass < end; pass++) {
         struct pp_pass_cost sum = alike;
-        add_cached(&p->work, &held, pass, &sum);
+        add_cached(&cached[pass], &held, &sum);
         pp_pass_add_host(&p->work, stage == in->stages - 1, &sum);
         const int v = pass * in->stages + stage;
         costs->op[PP_F][v] =
@@ -169,12 +178,15 @@ enum pp_status pp_costs_generation(struct pp_arena *arena, const struct pp_cost_
     struct pp_costs *c = allocate(arena, in);
     open_pass(in, 0, &prompt);
     open_pass(in, 1, &token);
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
+    struct cached *cached = PP_ARRAY(scratch, struct cached, passes);
+    for (int pass = 1; pass < passes; pass++)
+        cached[pass] = cached_of(&token.work, pass);
     for (int s = 0; s < in->stages; s++) {
-        fill_stage(arena, in, &prompt, s, 0, 1, c);
-        fill_stage(arena, in, &token, s, 1, passes, c);
+        fill_stage(arena, in, &prompt, cached, s, 0, 1, c);
+        fill_stage(arena, in, &token, cached, s, 1, passes, c);
     }
-    for (int v = 0; v < c->stages; v++)
-        pp_pass_memory(in, v, &c->memory[v]);
+    pp_pass_memory(in, c->memory);
     pp_analytic_fill_links(arena, in, c);
     PP_TRY(check_times(c, err));
     *costs = c;

@@ -45,27 +45,50 @@ static double message_bytes(const struct pp_pass_work *work, bool is_last)
                : work->tokens * in->model->hidden / parts * pp_dtype_bytes(&in->cluster->device);
 }
 
-void pp_pass_memory(const struct pp_cost_inputs *in, int v, struct pp_stage_memory *memory)
+/* Returns the bytes by which the cache of a group grows. */
+static double grown_bytes(const struct pp_cost_inputs *in, int stage, int pass)
 {
     const struct pp_generation *g = in->generation;
+    const double sequences = (double)g->batch / g->groups;
+
+    return pp_kv_stage_bytes(in, stage, pass, sequences) -
+           (pass > 0 ? pp_kv_stage_bytes(in, stage, pass - 1, sequences) : 0);
+}
+
+static void first_passes(const struct pp_cost_inputs *in, int v, struct pp_stage_memory *memory)
+{
     const int stage = v % in->stages, pass = v / in->stages;
-    const double sequences = (double)g->batch / g->groups,
-                 pieces = pass == 0 ? pp_generation_pieces(g) : 1;
+    const double pieces = pass == 0 ? pp_generation_pieces(in->generation) : 1;
     const bool is_last = stage == in->stages - 1;
     struct pp_pass_work work;
 
     pp_pass_open(in, pass, &work);
-    const double before = pass > 0 ? pp_kv_stage_bytes(&work.in, stage, pass - 1, sequences) : 0;
     const double params = pass == 0
                               ? pp_cost_stage_params(&work.in, stage) * pp_cost_weight_bytes(in)
                               : 0,
                  away = params * pp_state_moved(&in->state, PP_STATE_PARAMS);
     *memory = (struct pp_stage_memory){
         .params_bytes = params - away,
-        .kv_bytes = pp_kv_stage_bytes(&work.in, stage, pass, sequences) - before,
         .forward_bytes = pieces * op_bytes(&work, is_last),
-        .boundary_bytes =
-            is_last && pass == g->passes - 1 ? 0 : pieces * message_bytes(&work, is_last),
+        .boundary_bytes = pieces * message_bytes(&work, is_last),
     };
     memory->away_bytes[in->state.home[PP_STATE_PARAMS]] += away;
+}
+
+/* Later passes differ from pass 1 only in what the cache grows by. A contiguous one is all there.
+ */
+void pp_pass_memory(const struct pp_cost_inputs *in, struct pp_stage_memory *memory)
+{
+    const struct pp_generation *g = in->generation;
+    const int all = in->stages * g->passes;
+
+    for (int v = 0; v < all; v++) {
+        const int stage = v % in->stages, pass = v / in->stages;
+        if (pass < 2)
+            first_passes(in, v, &memory[v]);
+        else
+            memory[v] = memory[v - in->stages];
+        memory[v].kv_bytes = pass == 0 || g->kv_page_tokens > 0 ? grown_bytes(in, stage, pass) : 0;
+    }
+    memory[all - 1].boundary_bytes = 0;
 }

@@ -45,5 +45,5 @@ void pp_pass_add(struct pp_pass_cost *sum, const struct pp_pass_cost *part, doub
 /* Adds what the host adds; `is_last`: of the last stage, which samples. */
 void pp_pass_add_host(const struct pp_pass_work *work, bool is_last, struct pp_pass_cost *sum);
 
-/* memory.c: memory of stage v. */
-void pp_pass_memory(const struct pp_cost_inputs *in, int v, struct pp_stage_memory *memory);
+/* memory.c: memory of all stages in all passes. */
+void pp_pass_memory(const struct pp_cost_inputs *in, struct pp_stage_memory *memory);
