@@ -10,12 +10,12 @@ static const char SIM_OPTIONS[] =
     "collectives|compute|constants|cost|dp-overlap|emit|engine|ep-dispatch|ep-overlap|"
     "ep-share|exhaustive|explain|family|first-stage-layers|flops|framework|free|fresh|from|"
     "groups|head|hold-out|html|jitter|jobs|kind|kv|kv-bits|largest|last-stage-layers|"
-    "leave-layouts-out|log-x|log-y|map|markdown|memory-margin|merge|mixed-machines|mode|mtp|"
-    "nccl-tests|nic|no-alternatives|no-fold|nodes|objective|output|p2p|packed|params|part|"
-    "peers|points|preset|price|prompt|prompt-groups|ranks|refit|require-fit|row|sampling|"
-    "secondary|seeds|size|skip-steps|step|step-barrier|sync-share|template|time-unit|title|"
-    "to|tolerance|top|topo|tp-overlap|update-barrier|usable|weight-bits|where|window|wires|"
-    "with|worst|x-range|xml|y-range";
+    "leave-layouts-out|log-x|log-y|map|markdown|max-first-token-s|max-token-s|memory-margin|"
+    "merge|mixed-machines|mode|mtp|nccl-tests|nic|no-alternatives|no-fold|nodes|objective|"
+    "output|p2p|packed|params|part|peers|points|preset|price|prompt|prompt-groups|ranks|"
+    "refit|require-fit|row|sampling|secondary|seeds|size|skip-steps|step|step-barrier|"
+    "sync-share|template|time-unit|title|to|tolerance|top|topo|tp-overlap|update-barrier|"
+    "usable|weight-bits|where|window|wires|with|worst|x-range|xml|y-range";
 
 static const char EXEC_OPTIONS[] =
     "backend|balance-loss|calibrate-ep|calibrate-on|calibrate-tp|check|checkpoint|"

@@ -44,6 +44,8 @@ static const struct row ROWS[] = {
     {"mfu", {"MFU", NULL, PP_COLUMN_FRAC}, NULL},
     {"hfu", {"HFU", NULL, PP_COLUMN_FRAC}, NULL},
     {"model_flops_per_s_per_gpu", {"model flops per GPU", NULL, PP_COLUMN_FLOPS}, NULL},
+    {"first_token_s", {"time to the first token", NULL, PP_COLUMN_SECONDS}, NULL},
+    {"token_s", {"time a token", NULL, PP_COLUMN_SECONDS}, NULL},
     {"tokens_per_s", {"tokens/s", NULL, PP_COLUMN_RATE}, NULL},
     {"tokens_per_s_per_gpu", {"tokens/s per GPU", NULL, PP_COLUMN_RATE}, NULL},
     {"peak_mem_bytes", {"peak memory", NULL, PP_COLUMN_BYTES}, NULL},

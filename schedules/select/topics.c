@@ -39,6 +39,30 @@ const struct pp_topic pp_topics[] = {
          "  pipesim --schedule 1f1b --pp 4 --micro-batches 8 --unit F=1,B=2 --gantt",
          "  pipesim --schedule all --pp 4 --micro-batches 8 --unit F=1,I=1,W=1",
          "With pictures, from the start: docs/tutorials/0-what-is-a-bubble.md")},
+    {.name = "infer",
+     .title = "prompts and tokens: how fast a model is served",
+     .lines = PP_NAMES(
+         "With --mode infer pipesim predicts a model that generates. A pass over the prompt makes "
+         "the first token of each sequence. Each later pass reads one token of every sequence and "
+         "makes the next. Keys and values of earlier tokens stay in a cache.",
+         "  --batch B --prompt S --tokens T      B sequences, S tokens in and T out",
+         "  --groups N                           B in N groups, which fill N ranks (--pp)",
+         "  --prompt-groups M                    prompts in M pieces, which fill ranks sooner",
+         "  --kv-bits 8  --weight-bits 4         fewer bytes to read and to hold",
+         "  --kv paged:16                        a cache that grows by pages of 16 tokens",
+         "The report has the time to the first token and the time of each token, and says what "
+         "bounds them. `room` is the number of sequences for which the devices have memory. A "
+         "prompt is mostly bound by compute. A token reads all weights, whatever the batch. So a "
+         "larger batch gives more tokens/s at almost the same time a token, until the cache or "
+         "compute takes over.",
+         "The second command finds layout and batch for a limit, and exits 3 if there is none. The "
+         "third has the curve of tokens/s over the time of a token:",
+         "  pipesim --mode infer --model llama3-8b --gpus 1 --batch 16",
+         "  pipesim plan --mode infer --model llama3-8b --max-token-s 20ms",
+         "  pipesim sweep --mode infer --model llama3-8b --gpus 1 --batch 1:256:x2 \\",
+         "      -o serve.csv", "  pipesim plot serve.csv --kind throughput-latency",
+         "With --unit F=1,P=4 a pass of a group takes 1, its prompt 4.",
+         "Step by step: docs/tutorials/11-serve-a-model.md. Formulas: docs/generation.md")},
     {.name = "memory",
      .title = "what a rank must hold, and whether it fits",
      .lines = PP_NAMES(

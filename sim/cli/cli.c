@@ -109,10 +109,10 @@ static const struct pp_command commands[] = {
     [PP_CMD_EXPORT] = {"export",
                        "pipesim export --to FORMAT --schedule S [options of a run] -o FILE",
                        "write one step of a run as a graph of tasks for other simulators", 0, 0},
-    [PP_CMD_HELP] =
-        {"help", "pipesim help [COMMAND|TOPIC|OPTION|man|bash|zsh|fish]",
-         "help on a command, an option, or a topic: bubble, memory, mfu, schedules, tiers, units",
-         0, 1},
+    [PP_CMD_HELP] = {"help", "pipesim help [COMMAND|TOPIC|OPTION|man|bash|zsh|fish]",
+                     "help on a command, an option, or a topic: bubble, infer, memory, mfu, "
+                     "schedules, tiers, units",
+                     0, 1},
 };
 
 #define G_SCHEDULE   "Schedule"

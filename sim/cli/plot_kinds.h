@@ -17,6 +17,8 @@ enum pp_plot_source {
     KIND("bubble", "bubble over micro-batches, with closed forms", PP_FROM_TABLE, curves)          \
     KIND("scaling", "weak scaling (MFU) or strong (tokens/s) over GPUs", PP_FROM_TABLE, curves)    \
     KIND("throughput", "tokens/s per GPU over sequences per GPU", PP_FROM_TABLE, curves)           \
+    KIND("throughput-latency", "tokens/s over the time of a token, of generation", PP_FROM_TABLE,  \
+         curves)                                                                                   \
     KIND("tradeoff", "bubble over memory, with named points", PP_FROM_TABLE, curves)               \
     KIND("timeline", "ops of each rank over time", PP_FROM_TRACE, timeline)                        \
     KIND("compare", "the predicted timeline over the measured one", PP_FROM_TRACES, compare)       \

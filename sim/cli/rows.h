@@ -388,9 +388,11 @@ PP_ROW_TEXT(largest, "LO:HI[:+K]", G_PLAN, PLAN | OF_PLANNER,
             "of --free, which may be left out. Other dimensions of the model are as given.")
 PP_ROW_FLAG(exhaustive, G_PLAN, PLAN | OF_PLANNER,
     .help = "Simulate every layout, even those that bounds rule out.")
-PP_ROW_CHOICE(objective, "WHAT", "step|comm", G_PLAN, PLAN | OF_PLANNER, .default_text = "step",
+PP_ROW_CHOICE(objective, "WHAT", "step|comm|throughput|latency|first-token", G_PLAN, PLAN | OF_PLANNER,
+    .default_text = "step; throughput with --mode infer",
     .help = "step: the simulated step. comm: the closed form of communication time without "
-            "overlap (AMSP).")
+            "overlap (AMSP). With --mode infer: most tokens/s of a device, least time a token, or "
+            "least time to the first one.")
 PP_ROW_INT(top, "N", 1, BIG, G_PLAN, PLAN | OF_PLANNER, .default_text = "10",
     .help = "Number of choices to print.")
 

@@ -32,4 +32,8 @@ PP_ROW_INT(peers, "K", 1, BIG, G_GENERATION, RUN,
     .help = "Idle devices of the node whose memory holds what --offload p=peer moves there.")
 PP_ROW_CHOICE(sampling, "HOW", "greedy|top-p", G_GENERATION, RUN, .default_text = "greedy",
     .help = "How the next token is drawn from the probabilities.")
+PP_ROW_TEXT(max_token_s, "TIME", G_GENERATION, PLAN | OF_PLANNER, .kind = "a time, such as 50ms",
+    .help = "The most time that each token may take.")
+PP_ROW_TEXT(max_first_token_s, "TIME", G_GENERATION, PLAN | OF_PLANNER,
+    .kind = "a time, such as 1s", .help = "The most time until the first token.")
 /* clang-format on */

@@ -4,7 +4,9 @@
 #include "sim/command/commands.h"
 #include "sim/command/plan_part.h"
 #include "sim/page/page.h"
+#include "sim/resolve/mode.h"
 #include "sim/resolve/resolve.h"
+#include "sim/serving/serving.h"
 
 #include <string.h>
 
@@ -14,10 +16,11 @@ static const struct pp_preset LAYOUTS = {
     .arguments = PP_NAMES("--schedule", "1f1b"),
 };
 
-static enum pp_status open_wish(struct pp_arena *arena, const struct pp_parsed *flags,
-                                struct pp_wish *wish, struct pp_error *err)
+static enum pp_status open_wish(const struct pp_wish *wish, struct pp_error *err)
 {
-    PP_TRY(pp_wish_open(arena, flags, wish, err));
+    if (wish->objective > PP_OBJECTIVE_COMM)
+        return pp_error_set(err, PP_EINVAL, "%s serves; give --mode infer, or --objective step",
+                            wish->given.objective.typed);
     if (wish->given.unit.count)
         return pp_error_set(err, PP_EINVAL,
                             "--unit has no memory and no network: a plan needs a model and a "
@@ -127,12 +130,49 @@ static enum pp_status plan_layouts(struct pp_arena *arena, struct pp_wish *wish,
     return PP_OK;
 }
 
+/* ---- generation ------------------------------------------------------------------------------ */
+
+/* Refuses options that a plan to serve does not have. */
+static enum pp_status check_serving(const struct pp_wish *wish, struct pp_error *err)
+{
+    const struct pp_given *const others[] = {&wish->given.free,       &wish->given.largest,
+                                             &wish->given.exhaustive, &wish->given.output,
+                                             &wish->given.html,       &wish->given.unit};
+
+    for (size_t i = 0; i < PP_COUNT(others); i++)
+        if (others[i]->count)
+            return pp_error_set(err, PP_EINVAL,
+                                "%s has no effect with --mode infer: tp, pp, dp and batch are free "
+                                "where they are not given",
+                                others[i]->typed);
+    return PP_OK;
+}
+
+static enum pp_status plan_serving(struct pp_arena *arena, struct pp_wish *wish, FILE *out,
+                                   struct pp_error *err)
+{
+    struct pp_serving serving;
+
+    PP_TRY(check_serving(wish, err));
+    PP_TRY(pp_resolve_mode(wish, err));
+    PP_TRY(pp_serving_run(arena, wish, &serving, err));
+    if (wish->json)
+        pp_serving_json(&serving, out);
+    else
+        pp_serving_print(arena, &serving, wish->top, out);
+    return pp_serving_check(&serving, wish->require_fit, err);
+}
+
 enum pp_status pp_command_plan(struct pp_arena *arena, const struct pp_wish *typed, FILE *out,
                                struct pp_error *err)
 {
     struct pp_wish *wish = PP_NEW(arena, struct pp_wish);
 
-    PP_TRY(open_wish(arena, typed->request.flags, wish, err));
+    PP_TRY(pp_wish_open(arena, typed->request.flags, wish, err));
+    if (pp_wish_generates(wish))
+        return plan_serving(arena, wish, out, err);
+    PP_TRY(pp_resolve_mode(wish, err));
+    PP_TRY(open_wish(wish, err));
     if (wish->largest)
         return pp_plan_largest(arena, wish, out, err);
     return is_one_layout(wish) ? pp_plan_one(arena, wish, out, err)

@@ -418,9 +418,9 @@ static void find_layouts(struct search *s, const struct pp_config *config, int g
         each_degree(s, config, gpus, 1);
 }
 
-enum pp_status pp_resolve_plan(struct pp_arena *arena, const struct pp_wish *wish,
-                               struct pp_config *config, struct pp_prepared *prepared,
-                               struct pp_error *err)
+static enum pp_status plan_of(struct pp_arena *arena, const struct pp_wish *wish,
+                              struct pp_config *config, struct pp_prepared *prepared,
+                              struct pp_error *err)
 {
     int gpus = 1;
 
@@ -440,4 +440,43 @@ enum pp_status pp_resolve_plan(struct pp_arena *arena, const struct pp_wish *wis
         PP_TRY(pick(&search, config, err));
     mark_choices(wish, config);
     return PP_OK;
+}
+
+/* Is true if a run that generates may take the devices that it needs. */
+static bool may_choose_gpus(const struct pp_wish *wish, const struct pp_config *config)
+{
+    return config->generation.passes > 0 && !wish->gpus && !wish->nodes && !wish->tp && !wish->pp &&
+           !wish->dp && !config->file_program && config->cluster.nodes == 0;
+}
+
+static bool has_room(struct pp_arena *arena, const struct pp_config *config)
+{
+    const struct pp_arena_mark mark = pp_arena_mark(arena);
+    struct pp_result result;
+    struct pp_error ignored;
+    const bool fits =
+        pp_simulate(arena, config, PP_MEMORY, NULL, &result, &ignored) == PP_OK && result.fits;
+
+    pp_arena_release(arena, mark);
+    return fits;
+}
+
+enum pp_status pp_resolve_plan(struct pp_arena *arena, const struct pp_wish *wish,
+                               struct pp_config *config, struct pp_prepared *prepared,
+                               struct pp_error *err)
+{
+    const struct pp_prepared before = *prepared;
+    const struct pp_config open = *config;
+    struct pp_wish *counted = PP_NEW(arena, struct pp_wish);
+
+    if (!may_choose_gpus(wish, config))
+        return plan_of(arena, wish, config, prepared, err);
+    *counted = *wish;
+    for (counted->gpus = 1;; counted->gpus *= 2) {
+        *config = open, *prepared = before;
+        PP_TRY(plan_of(arena, counted, config, prepared, err));
+        config->origin.chosen |= PP_CHOSE_GPUS;
+        if (2 * counted->gpus > config->cluster.gpus_per_node || has_room(arena, config))
+            return PP_OK;
+    }
 }

@@ -177,6 +177,43 @@ $ cd $TMPDIR; pipesim sweep --mode infer --model llama2-7b --gpus 1 --batch 1:4:
 > generate,infer
 > generate,infer
 > generate,infer
->  tokens/s over token
+>  tokens/s over time a token
 ! note: tokens_per_s over token_s (other columns: -x, -y, --by)
 ! note: mbs, batch change along the curves, too
+# A plan: the best within a limit, or exit 3 with the best found.
+$ pipesim plan --mode infer --model llama2-70b --cluster a100 --gpus 8 --max-token-s 1s --objective latency --top 2 | sed 's/[0-9][0-9.,]*[kM]*/N/g; s/  */ /g'
+> pipesim N plan to serve llamaN-Nb (NB) on aN
+>  N layouts and batches; objective latency, at most N s a token; N tokens
+>  in, N out
+>
+>  # GPUs TP PP DP batch groups first token tokens/s a GPU GiB
+>  N N N N N N N N ms N ms N N N
+>  N N N N N N N N ms N ms N N N
+>  next pipesim --mode infer with --tp N --pp N --dp N --batch N for its
+>  report
+$ pipesim plan --mode infer --model llama2-7b --cluster a100 --gpus 2 --batch 4 --max-first-token-s 1s --json | grep -E '^  "(schema|mode|objective|max_[a-z_]*|best)"'
+>   "schema": "pipesim.plan/1",
+>   "mode": "infer",
+>   "objective": "throughput",
+>   "max_token_s": null,
+>   "max_first_token_s": 1.0,
+>   "best": {
+$ pipesim plan --mode infer --model llama2-7b --cluster a100 --gpus 1 --batch 4 --max-token-s 1us --json 2>err | grep '"best"'; echo ${PIPESTATUS[0]}; sed 's/[0-9][0-9.]*/N/g' err
+>   "best": null,
+> 3
+> pipesim: error: no layout is within the limits; the fastest, TP N x PP N x DP N with batch N, has N ms to the first token and N ms for each
+$ pipesim plan --mode infer --model llama2-7b --gpus 1 --max-token-s 50
+! pipesim: error: --max-token-s: "50" has no unit: 50us (or ns, ms, s)?
+= 2
+$ for words in "--mode infer --objective step" "--objective latency" "--max-token-s 1s" "--mode infer --free tp" "--mode infer --largest 1:4"; do pipesim plan --gpus 1 --model gpt2 $words; done
+! pipesim: error: --objective step is of training; with --mode infer: throughput, latency or first-token
+! pipesim: error: --objective latency serves; give --mode infer, or --objective step
+! pipesim: error: --max-token-s 1s has no effect without --mode infer
+! pipesim: error: --free tp has no effect with --mode infer: tp, pp, dp and batch are free where they are not given
+! pipesim: error: --largest 1:4 has no effect with --mode infer: tp, pp, dp and batch are free where they are not given
+= 2
+# The tool takes the fewest devices of a node in which the run fits.
+$ for m in gpt2 llama2-70b gpt3-175b; do pipesim --mode infer --model $m --cluster a100 --json | grep -E '^    "gpus"|"fits"' | tr -d '\n '; echo; done
+> "gpus":1,"fits":true,
+> "gpus":2,"fits":true,
+> "gpus":8,"fits":true,

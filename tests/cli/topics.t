@@ -38,6 +38,7 @@ $ pipesim help bubble
 $ pipesim help | sed -n '/^Topics/,/^$/p'
 > Topics (pipesim help TOPIC):
 >   bubble                  how much of the step is waiting
+>   infer                   prompts and tokens: how fast a model is served
 >   memory                  what a rank must hold, and whether it fits
 >   mfu                     model flops utilisation
 >   schedules               the order in which ranks run forwards and backwards

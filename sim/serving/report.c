@@ -1,0 +1,135 @@
+/* The layouts that serve, as a table and as JSON. */
+#include "core/text/json_write.h"
+#include "core/units.h"
+#include "sim/report/text.h"
+#include "sim/serving/serving.h"
+
+#include <jansson.h>
+#include <math.h>
+
+enum { WIDTH = 80 };
+
+static const char *time_of(double seconds, char text[PP_UNITS_TEXT_BYTES])
+{
+    return isfinite(seconds) ? pp_units_print(seconds, PP_UNIT_SECONDS, text) : "-";
+}
+
+/* Returns "at most 50.0 ms a token and 1.00 s to the first"; "" without limits. */
+static const char *limits_text(struct pp_arena *arena, const struct pp_serving *s)
+{
+    char token[PP_UNITS_TEXT_BYTES], first[PP_UNITS_TEXT_BYTES];
+    const char *text = "";
+
+    if (s->max_token_s > 0)
+        text = pp_arena_printf(arena, "at most %s a token", time_of(s->max_token_s, token));
+    if (s->max_first_token_s > 0)
+        text = pp_arena_printf(arena, "%s%s%s to the first", text, *text ? ", " : "at most ",
+                               time_of(s->max_first_token_s, first));
+    return text;
+}
+
+static void print_point(const struct pp_serving_point *p, int place, FILE *out)
+{
+    char first[PP_UNITS_TEXT_BYTES], token[PP_UNITS_TEXT_BYTES], all[PP_UNITS_TEXT_BYTES],
+        each[PP_UNITS_TEXT_BYTES];
+
+    fprintf(out, "  %2d%6d%4d%4d%4d%7d%7d%10s%10s%9s%8s%7.1f%s\n", place, p->layout.gpus,
+            p->layout.tp, p->layout.pp, p->layout.dp, p->batch, p->groups,
+            time_of(p->first_token_s, first), time_of(p->token_s, token),
+            pp_units_print(p->tokens_per_s, PP_UNIT_COUNT, all),
+            pp_units_print(p->tokens_per_s_per_gpu, PP_UNIT_COUNT, each), p->peak_bytes / PP_GIB,
+            !p->fits   ? " !"
+            : p->meets ? ""
+                       : " >");
+}
+
+void pp_serving_print(struct pp_arena *arena, const struct pp_serving *s, int rows, FILE *out)
+{
+    const struct pp_config *c = &s->first;
+    const char *limits = limits_text(arena, s);
+    char params[PP_UNITS_TEXT_BYTES];
+    bool has_more = false, has_none = false;
+
+    fprintf(out, "pipesim %s  plan to serve %s (%s) on %s\n", PP_VERSION, c->model.name,
+            pp_units_print(pp_model_params(&c->model), PP_UNIT_COUNT, params), c->cluster.name);
+    pp_text_paragraph(out, WIDTH, 2, "",
+                      pp_arena_printf(arena,
+                                      "%d layouts and batches; objective %s%s%s; %d tokens "
+                                      "in, %d out",
+                                      s->count, pp_serving_objective_names[s->objective],
+                                      *limits ? ", " : "", limits, c->generation.prompt_tokens,
+                                      c->generation.passes));
+    fprintf(out, "\n   #%6s%4s%4s%4s%7s%7s%10s%10s%9s%8s%7s\n", "GPUs", "TP", "PP", "DP", "batch",
+            "groups", "first", "token", "tokens/s", "a GPU", "GiB");
+    for (int i = 0; i < s->count && i < rows; i++) {
+        print_point(&s->points[i], i + 1, out);
+        has_none = has_none || !s->points[i].fits;
+        has_more = has_more || (s->points[i].fits && !s->points[i].meets);
+    }
+    if (has_more)
+        fputs("      > beyond a limit\n", out);
+    if (has_none)
+        fputs("      ! does not fit\n", out);
+    const struct pp_serving_point *best = &s->points[0];
+    pp_text_paragraph(out, WIDTH, 11, "next",
+                      pp_arena_printf(arena,
+                                      "pipesim~--mode~infer with --tp~%d --pp~%d --dp~%d "
+                                      "--batch~%d for its report",
+                                      best->layout.tp, best->layout.pp, best->layout.dp,
+                                      best->batch));
+}
+
+static json_t *point_json(const struct pp_serving_point *p)
+{
+    json_t *o = json_object();
+
+    json_object_set_new(o, "layout", pp_report_layout_json(&p->layout));
+    pp_json_put_int(o, "batch", p->batch);
+    pp_json_put_int(o, "groups", p->groups);
+    pp_json_put(o, "first_token_s", p->first_token_s);
+    pp_json_put(o, "token_s", p->token_s);
+    pp_json_put(o, "tokens_per_s", p->tokens_per_s);
+    pp_json_put(o, "tokens_per_s_per_gpu", p->tokens_per_s_per_gpu);
+    pp_json_put_bytes(o, "peak_mem_bytes", p->peak_bytes);
+    json_object_set_new(o, "fits", json_boolean(p->fits));
+    json_object_set_new(o, "meets", json_boolean(p->meets));
+    return o;
+}
+
+void pp_serving_json(const struct pp_serving *s, FILE *out)
+{
+    json_t *o = json_pack("{ss ss ss}", "schema", "pipesim.plan/1", "mode", "infer", "objective",
+                          pp_serving_objective_names[s->objective]);
+    json_t *points = json_array();
+
+    pp_json_put(o, "max_token_s", s->max_token_s > 0 ? s->max_token_s : (double)NAN);
+    pp_json_put(o, "max_first_token_s",
+                s->max_first_token_s > 0 ? s->max_first_token_s : (double)NAN);
+    json_object_set_new(o, "best", s->points[0].meets ? point_json(&s->points[0]) : json_null());
+    for (int i = 0; i < s->count; i++)
+        json_array_append_new(points, point_json(&s->points[i]));
+    json_object_set_new(o, "points", points);
+    pp_json_print(o, out);
+}
+
+enum pp_status pp_serving_check(const struct pp_serving *s, bool needs_fit, struct pp_error *err)
+{
+    const struct pp_serving_point *best = &s->points[0], *least = best;
+    const bool has_limits = s->max_token_s > 0 || s->max_first_token_s > 0;
+    char first[PP_UNITS_TEXT_BYTES], token[PP_UNITS_TEXT_BYTES];
+
+    if (best->meets || !(has_limits || needs_fit))
+        return PP_OK;
+    if (!best->fits)
+        return pp_error_set(err, PP_EFIT, "none of %d layouts and batches fits", s->count);
+    for (int i = 1; i < s->count; i++)
+        if (s->points[i].fits &&
+            (s->max_token_s > 0 ? s->points[i].token_s < least->token_s
+                                : s->points[i].first_token_s < least->first_token_s))
+            least = &s->points[i];
+    return pp_error_set(err, PP_EFIT,
+                        "no layout is within the limits; the fastest, TP %d x PP %d x DP %d with "
+                        "batch %d, has %s to the first token and %s for each",
+                        least->layout.tp, least->layout.pp, least->layout.dp, least->batch,
+                        time_of(least->first_token_s, first), time_of(least->token_s, token));
+}
