@@ -61,7 +61,9 @@ const struct pp_topic pp_topics[] = {
          "  pipesim plan --mode infer --model llama3-8b --max-token-s 20ms",
          "  pipesim sweep --mode infer --model llama3-8b --gpus 1 --batch 1:256:x2 \\",
          "      -o serve.csv", "  pipesim plot serve.csv --kind throughput-latency",
-         "With --unit F=1,P=4 a pass of a group takes 1, its prompt 4.",
+         "With --unit F=1,P=4 a pass of a group takes 1, its prompt 4. `pipeexec generate` runs "
+         "the "
+         "same program on this computer (docs/generate.md).",
          "Step by step: docs/tutorials/11-serve-a-model.md. Formulas: docs/generation.md")},
     {.name = "memory",
      .title = "what a rank must hold, and whether it fits",

@@ -173,6 +173,27 @@ static enum pp_status check_sequence(const struct pp_wish *wish, const struct pp
     return check_positions(wish, config, err);
 }
 
+/* Only parameters can live on another tier: training alone has the other classes. */
+static enum pp_status check_tiers(const struct pp_wish *wish, const struct pp_config *config,
+                                  struct pp_error *err)
+{
+    static const enum pp_state_class TRAINING[] = {PP_STATE_GRADS, PP_STATE_OPTIMIZER,
+                                                   PP_STATE_ACTIVATIONS};
+
+    if (wish->given.peers.count)
+        return pp_error_set(err, PP_EINVAL,
+                            "%s has no effect: no parameters are on other devices of the node; "
+                            "nearest: --offload p=host",
+                            wish->given.peers.typed);
+    for (size_t i = 0; i < PP_COUNT(TRAINING); i++)
+        if (pp_state_is_away(&config->wanted, TRAINING[i]))
+            return pp_error_set(err, PP_EINVAL,
+                                "%s is of training: with --mode infer only parameters can be on "
+                                "another tier; nearest: --offload p=host",
+                                wish->given.offload.typed);
+    return PP_OK;
+}
+
 /* Returns the bits of choice k of "16|8|4"; 0 = not given. */
 static int bits_of(const struct pp_given *given, int choice)
 {
@@ -206,6 +227,7 @@ enum pp_status pp_resolve_generation(const struct pp_wish *wish, struct pp_confi
     if (config->is_unit)
         return PP_OK;
     PP_TRY(check_sequence(wish, config, err));
+    PP_TRY(check_tiers(wish, config, err));
     return check_batch(wish, config, err);
 }
 

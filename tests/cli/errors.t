@@ -334,7 +334,7 @@ $ pipesim presets x
 ! pipesim: error: unknown preset x; known are axonn-12b, bfs-52b, chimera-bert48, chimera-sc21, colossal-h200-7b, deepseek-v3, elixir-opt30b, gpt3-175b-selective, harmony-bert96, llama2-70b, llama3-405b, llama3-405b-8k, llama3-70b-fp8, megatron-sc21-145b, merak, mesa-deit-b, mesa-deit-s, mesa-deit-ti, mixtral-8x7b, patrickstar-superpod, patrickstar-yard, zero-infinity-dgx2 and zero-offload-10b
 = 2
 $ pipesim help nosuch
-! pipesim: error: help nosuch: no such command, topic or option; known are run, schedules, models, clusters, presets, program, verify, compare, calibrate, sweep, plot, validate, plan, check, export, help, bubble, memory, mfu, tiers, units, bash, zsh, fish and man
+! pipesim: error: help nosuch: no such command, topic or option; known are run, schedules, models, clusters, presets, program, verify, compare, calibrate, sweep, plot, validate, plan, check, export, help, bubble, infer, memory, mfu, tiers, units, bash, zsh, fish and man
 = 2
 $ pipesim --schedule 1f1b --gpus 8 --tp 1048576 --cp 1048576 --dp 1048576 --pp 16
 ! pipesim: error: tp * cp * pp * dp is more than 1,048,576 GPUs
