@@ -425,4 +425,5 @@ def main():
     sys.exit(bench.failed > 0)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -61,6 +61,14 @@ $ printf 'The \nAnd \r\n' >two; pipeexec generate --resume ck --prompt-file two 
 > same
 > same
 > True True False
+# The program is that of pipesim: the same text, the same hash, and the same tokens.
+$ pipesim program --mode infer --pp 2 --groups 2 --prompt-groups 4 --tokens 5 -o p.csv; pipeexec --resume ck generate --schedule p.csv --quiet --trace a.csv >a && pipeexec --resume ck generate -np 2 --batch 4 --groups 2 --prompt-groups 4 --tokens 5 --quiet --trace b.csv | cmp - a && cmp <(tail -1 a.csv | sed 's/.*,//') <(tail -1 b.csv | sed 's/.*,//') && echo same; for o in "-np 4" "--tokens 7" "--groups 1" "--prompt-groups 2"; do pipeexec generate --schedule p.csv $o; done
+> same
+! pipeexec: error: -np 4: the program of p.csv has 2 ranks; leave it out
+! pipeexec: error: --tokens 7: the program of p.csv has 5 tokens; leave it out
+! pipeexec: error: --groups 1: the program of p.csv has 2 groups; leave it out
+! pipeexec: error: --prompt-groups 2: the program of p.csv has 4 pieces of prompts; leave it out
+= 2
 # The picture, the trace.
 $ pipeexec generate -np 2 --batch 2 --tokens 3 --gantt | grep "^P" | wc -l; pipeexec generate -np 2 --batch 2 --tokens 3 --quiet --trace t.csv >text2 --plot t.gp && grep -c "compute,.F" t.csv && head -c 9 t.gp | wc -c
 > 2
