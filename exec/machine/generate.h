@@ -4,7 +4,7 @@
  * pp_machine_create() makes one if options.generation is set. What differs from training:
  *
  *   stages   options.stages has all stages of the program, [tp][S T]: stage v of pass t is that of
- *            the model's stage v % S that reads prompts (t = 0), or tokens: pp_generation_stages()
+ *            the model's stage v % S that reads prompts (t = 0), or tokens: pp_stages_make()
  *   batch    replicas; micro_batches = groups, mbs = sequences of a group, granules = pieces
  *   recipe   source or seed of the weights; options.is_resumed as in training
  *   memory   a worker has the weights of each of its stages of the model once, and its cache. It
