@@ -5,10 +5,13 @@ Rounds of both take turns, so that they meet the same machine. Times are CPU tim
 kernels those of bench/decode.c, of PyTorch those of a forward of one token with a cache, on one
 thread. The best round counts. The context of a PyTorch token grows up to the one that is named.
 
-usage: decode.py BENCH_DECODE [ROUNDS]
+With PIPEEXEC, `pipeexec generate` makes tokens of one sequence, too. Its figure has the whole
+program between two tokens, and `outside` is what it does outside of ops.
+
+usage: decode.py BENCH_DECODE [ROUNDS [PIPEEXEC]]
 Exit: 0, or 77 if torch or transformers is missing.
 """
-import os, subprocess, sys, time
+import json, os, subprocess, sys, time
 
 PYTHON = os.environ.get("PIPEEXEC_ORACLE_PYTHON")  # one that has the packages
 if PYTHON and not os.environ.get("PIPEEXEC_ORACLE_RUNS"):  # that of a venv is a link to another
@@ -34,6 +37,16 @@ def own_ms(bench, kind, context):
     return {int(row[2]): float(row[4]) for row in rows}
 
 
+def print_whole(pipeexec, kind, context):
+    """Runs generation up to the context; a byte of a prompt is a token."""
+    text = subprocess.run([pipeexec, "generate", "--model", "gpt2", "--precision", kind, "--batch", "1",
+                           "--tokens", str(2 * TOKENS), "--prompt", "x" * (context - 2 * TOKENS),
+                           "--json"], check=True, capture_output=True, text=True).stdout
+    run = json.loads(text)
+    print(f"{kind:5} {context:7} {1:5} {1e3 * run['token_s']:7.2f} ms  pipeexec generate, "
+          f"{100 * run['machinery_frac']:.2f} % outside", flush=True)
+
+
 def torch_ms(model, batch, context):
     """Returns the milliseconds of the fastest of the last tokens up to the context."""
     vocab = model.config.vocab_size
@@ -49,6 +62,7 @@ def torch_ms(model, batch, context):
 
 def main():
     bench, rounds = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 3
+    pipeexec = sys.argv[3] if len(sys.argv) > 3 else None
     torch.manual_seed(1)
     models = {kind: transformers.GPT2LMHeadModel(transformers.GPT2Config()).eval().to(dtype)
               for kind, dtype in TYPES.items()}
@@ -66,6 +80,8 @@ def main():
             for batch in BATCHES:
                 print(f"{kind:5} {context:7} {batch:5} {own[batch]:7.2f} ms {other[batch]:7.2f} ms "
                       f"{other[batch] / own[batch]:7.2f}", flush=True)
+        if pipeexec:
+            print_whole(pipeexec, kind, CONTEXTS[0])
 
 
 main()
