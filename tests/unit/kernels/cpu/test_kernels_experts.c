@@ -169,9 +169,16 @@ Test(kernels_experts, products_of_groups_are_those_of_their_rows)
         x[i] = number(1, i);
     for (int i = 0; i < HERE * OUT * IN; i++)
         w[i] = number(2, i);
-    pp_kernels_reference.grouped_gemm(
-        &pp_kernels_reference, NULL, &groups,
-        &(struct pp_gemm){0, OUT, IN, false, true, false, x, w, y, IN, IN, OUT});
+    pp_kernels_reference.grouped_gemm(&pp_kernels_reference, NULL, &groups,
+                                      &(struct pp_gemm){.n = OUT,
+                                                        .k = IN,
+                                                        .b_transposed = true,
+                                                        .a = x,
+                                                        .b = w,
+                                                        .c = y,
+                                                        .lda = IN,
+                                                        .ldb = IN,
+                                                        .ldc = OUT});
     for (int row = 0; row < ROWS; row++)
         for (int o = 0; o < OUT; o++) {
             double sum = 0;
@@ -179,9 +186,18 @@ Test(kernels_experts, products_of_groups_are_those_of_their_rows)
                 sum += x[row * IN + i] * w[(expert_of[row] * OUT + o) * IN + i];
             cr_assert_float_eq(y[row * OUT + o], sum, 1e-14, "row %d, %d", row, o);
         }
-    pp_kernels_reference.grouped_weight_grad(
-        &pp_kernels_reference, NULL, &groups, (struct pp_group_range){1, 0, HERE},
-        &(struct pp_gemm){OUT, IN, 0, true, false, true, y, x, dw, OUT, IN, IN});
+    pp_kernels_reference.grouped_weight_grad(&pp_kernels_reference, NULL, &groups,
+                                             (struct pp_group_range){1, 0, HERE},
+                                             &(struct pp_gemm){.m = OUT,
+                                                               .n = IN,
+                                                               .a_transposed = true,
+                                                               .is_gradient = true,
+                                                               .a = y,
+                                                               .b = x,
+                                                               .c = dw,
+                                                               .lda = OUT,
+                                                               .ldb = IN,
+                                                               .ldc = IN});
     pp_kernels_reference.grouped_sum_rows(&pp_kernels_reference, NULL, &groups,
                                           (struct pp_group_range){1, 0, HERE}, OUT, y, sums, false);
     for (int e = 0; e < HERE; e++)
