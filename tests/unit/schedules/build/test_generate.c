@@ -195,3 +195,73 @@ Test(generate, too_many_tokens)
     cr_assert_eq(pp_build(arena, &build, &program, &err), PP_EINVAL);
     cr_expect(strstr(err.message, "at most --tokens 16383"), "%s", err.message);
 }
+
+/* Seconds of a later pass in the steady state, with messages of c: posted as usual, or as blocking
+ * sends. */
+static double round_s(struct pp_arena *arena, enum pp_post post, int ranks, int groups, double c)
+{
+    double span[2];
+
+    for (int k = 0; k < 2; k++) {
+        const struct generated g = {ranks, groups, 1, 6 + k, 1};
+        const struct pp_costs *costs = costs_of(arena, g, c);
+        const struct pp_eval_options options = {.is_buffered = post != PP_POST_BATCHED};
+        struct pp_build build = of("generate", groups);
+        struct pp_program *program;
+        struct pp_eval *eval;
+        struct pp_error err = {0};
+
+        build.shape = (struct pp_shape){
+            .ranks = ranks, .chunks = g.passes, .micro_batches = groups, .granules = 1};
+        build.wishes.post = post;
+        build.wishes.recv_slots = 2;
+        build.costs = costs;
+        cr_assert_eq(pp_build(arena, &build, &program, &err), PP_OK, "%s", err.message);
+        cr_assert_eq(pp_eval_create(arena, program, costs, &options, &eval, &err), PP_OK, "%s",
+                     err.message);
+        span[k] = (double)pp_eval_run(arena, eval, 1, NULL, PP_TIMES_MAKESPAN)->makespan_ps / 1e12;
+    }
+    return span[1] - span[0];
+}
+
+/* A round of N groups takes N (f + c) with blocking sends, and N f without: a gain of c/f. */
+Test(generate, blocking_sends_cost_every_message)
+{
+    static const double messages[] = {0, 0.125, 0.5};
+
+    for (int ranks = 2; ranks <= 4; ranks++)
+        for (size_t k = 0; k < PP_COUNT(messages); k++) {
+            PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+            const int groups = 2 * ranks + 1;
+            const double c = messages[k];
+
+            cr_expect_float_eq(round_s(arena, PP_POST_EARLY, ranks, groups, c), groups, 1e-9);
+            cr_expect_float_eq(round_s(arena, PP_POST_BATCHED, ranks, groups, c), groups * (1 + c),
+                               1e-9);
+        }
+}
+
+/* Builds from cells of two ranks and three passes, with a mistake. */
+static void refuse_cells(const char *cells, const char *expected)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const char *text = pp_arena_printf(arena, "# passes: 3\n%s", cells);
+    struct pp_build build = of("generate", 1);
+    struct pp_program *given = NULL, *program;
+    struct pp_error err = {0};
+    enum pp_status status =
+        pp_program_parse(arena, "a.csv", text, strlen(text), PP_DIALECT_2025, &given, &err);
+
+    build.given = given;
+    if (status == PP_OK)
+        status = pp_build(arena, &build, &program, &err);
+    cr_expect_eq(status, PP_EPROGRAM);
+    cr_expect(strstr(err.message, expected), "%s", err.message);
+}
+
+Test(generate, mistakes_are_refused_with_their_place)
+{
+    refuse_cells("0F0,4F0,2F0\n1F0,3F0,5F0\n", "4F0");           /* swapped tokens */
+    refuse_cells("0F0,2F0,2F0,4F0\n1F0,3F0,5F0\n", "a.csv:2:3"); /* a token twice */
+    refuse_cells("0F0,2F0,4F0\n1F0,5F0\n", "a.csv:3:2: 5F0");    /* no token 1 */
+}
