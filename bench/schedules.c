@@ -29,7 +29,7 @@ static const struct job {
     {"dualpipev", 64, 1024, 0, 0},         {"1f1b", 64, 1024, 0, 0},
     {"chimera", 64, 1024, 0, 0},           {"interleaved", 64, 1024, 0, 0},
     {"interleaved", 32, 512, 0, 0, 16, 0}, {"interleaved", 32, 512, 1, 0, 16, 1},
-    {"interleaved", 32, 512, 1, 0, 16, 8},
+    {"interleaved", 32, 512, 1, 0, 16, 8}, {"generate", 8, 8, 0.5, 0, 2048, 0},
 };
 
 struct times {
