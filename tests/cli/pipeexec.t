@@ -130,7 +130,7 @@ $ pipeexec help zsh | grep -c calibrate-on
 $ pipeexec help fish | grep -c calibrate-on
 > 1
 $ pipeexec help nothing
-! pipeexec: error: help nothing: no such command, topic or option; known are run, generate, help, bubble, memory, mfu, schedules, tiers, units, bash, zsh, fish and man
+! pipeexec: error: help nothing: no such command, topic or option; known are run, generate, help, bubble, infer, memory, mfu, schedules, tiers, units, bash, zsh, fish and man
 = 2
 $ pipeexec --help | awk 'length > 80'
 $ pipeexec --schedul 1f1b

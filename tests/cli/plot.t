@@ -197,7 +197,7 @@ $ cd tests/data/plots; pipesim plot sweep.csv --where schedule=dualpipe
 ! pipesim: error: nothing to draw: no row of sweep.csv is ok, the first: sweep.csv:10 refused: --micro-batches 4: dualpipe needs an even number, at least twice --pp 4; nearest: 8
 = 2
 $ cd tests/data/plots; pipesim plot sweep.csv --kind bubbles
-! pipesim: error: --kind: "bubbles" is not one of curves, scatter, bubble, scaling, throughput, tradeoff, timeline, compare, error, memory, memory-time, links and loss; did you mean "bubble"?
+! pipesim: error: --kind: "bubbles" is not one of curves, scatter, bubble, scaling, throughput, throughput-latency, tradeoff, timeline, compare, error, memory, memory-time, links and loss; did you mean "bubble"?
 = 2
 $ cd tests/data/plots; pipesim plot sweep.csv --kind throughput
 ! note: left out 1 of 9 rows: sweep.csv:10 refused: --micro-batches 4: dualpipe needs an even number, at least twice --pp 4; nearest: 8
@@ -205,7 +205,7 @@ $ cd tests/data/plots; pipesim plot sweep.csv --kind throughput
 !   columns: point schedule engine model cluster gpus tp pp dp micro_batches mbs gbs seq unit iteration_s bubble_frac mfu peak_mem_bytes fits peak_activations closed_form_bubble_frac status reason points key gbs_per_gpu
 = 2
 $ cd tests/data/plots; pipesim plot sweep.csv --kind timeline
-! pipesim: error: --kind timeline is drawn from a trace, but sweep.csv is a sweep; from that: curves, scatter, bubble, scaling, throughput, tradeoff, memory
+! pipesim: error: --kind timeline is drawn from a trace, but sweep.csv is a sweep; from that: curves, scatter, bubble, scaling, throughput, throughput-latency, tradeoff, memory
 = 2
 $ pipesim plot - --kind scaling <<<$'a,b\n1,2'
 ! pipesim: error: --kind scaling: <stdin> has no column "mfu"

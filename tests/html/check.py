@@ -121,7 +121,8 @@ def must_have(report):
         for i, rank in enumerate(report["ranks"]):
             yield from (f"ranks.{i}.{key}" for key in ("busy_s", "idle_s", "peak_activations"))
             for part in rank["memory"] or ():
-                yield f"ranks.{i}.memory.{part}"
+                if part != "kv_bytes" or report["mode"] == "infer":  # training has no cache
+                    yield f"ranks.{i}.memory.{part}"
 
 
 # ---- timelines -----------------------------------------------------------------------------------

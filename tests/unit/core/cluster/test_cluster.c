@@ -107,7 +107,7 @@ Test(cluster, borrowed_constants_are_those_of_a_measured_device)
                   "%s", d->name);
         count++;
     }
-    cr_assert_eq(count, 7);
+    cr_assert_eq(count, 8);
 }
 
 /* Links of a mesh are those to the other devices of the node, and its rate is their sum. */

@@ -148,6 +148,7 @@ static const struct {
              {PP_FROM_TRACES, "trace.csv measured.csv"},
              {PP_FROM_REPORT, "report.json"},
              {PP_FROM_LOG, "log.csv"}};
+static const char SERVED[] = "throughput-latency"; /* needs a sweep of runs that generate */
 
 static void make_sources(void)
 {
@@ -164,10 +165,14 @@ static void make_sources(void)
     save("sweep.csv",
          run(pp_command_sweep, "sweep --schedule 1f1b,gpipe --model gpt2 --gpus 8 --tp 1 --pp 4 "
                                "--micro-batches 2:8:x2 --engine dag --jobs 1"));
+    save("served.csv", run(pp_command_sweep, "sweep --mode infer --model gpt2 --gpus 1 --tp 1 "
+                                             "--batch 1:16:x2 --engine dag --jobs 1"));
 }
 
-static const char *files_of(unsigned sources)
+static const char *files_of(const char *name, unsigned sources)
 {
+    if (strcmp(name, SERVED) == 0)
+        return "served.csv";
     for (size_t i = 0; i < sizeof(FILES) / sizeof(*FILES); i++)
         if (sources & FILES[i].source)
             return FILES[i].files;
@@ -196,8 +201,8 @@ Test(plot_kinds, all_are_drawn_in_all_formats)
         cr_skip_test("gnuplot is not installed");
     make_sources();
     for (int k = 0; k < KINDS; k++) {
-        const char *line =
-            pp_arena_printf(arena, "plot %s --kind %s", files_of(SOURCES_OF[k]), NAMES[k]);
+        const char *line = pp_arena_printf(arena, "plot %s --kind %s",
+                                           files_of(NAMES[k], SOURCES_OF[k]), NAMES[k]);
         for (size_t i = 0; i < sizeof(SUFFIXES) / sizeof(*SUFFIXES); i++)
             for (int is_paper = 0; is_paper < 2; is_paper++) {
                 const char *file =
