@@ -11,9 +11,11 @@
 
 /* ---- headlines ------------------------------------------------------------------------------- */
 
-static const struct {
+struct meaning {
     const char *key, *what;
-} MEANINGS[] = {
+};
+
+static const struct meaning MEANINGS[] = {
     {"iteration_s", "one training step, from its start to the latest end over all ranks and "
                     "replicas, optimizer included"},
     {"mfu", "model FLOPs of the step over (step time, dense peak, GPUs); recomputation is not "
@@ -25,17 +27,37 @@ static const struct {
     {"span_bubble_frac", "1 - (largest busy time of a rank) / (longest time from a rank's first op "
                          "to its last), as the zero-bubble papers count"},
     {"peak_mem_bytes", "most bytes alive on the fullest pipeline rank, for each device"},
+    {NULL, NULL},
 };
 
-static const char *meaning_of(const char *key, bool is_unit)
+/* The same for a run that generates. */
+static const struct meaning GENERATED[] = {
+    {"inference.first_token_s", "from the start to the end of the prompts of a group, on the last "
+                                "stage; median of the groups"},
+    {"inference.token_s", "later tokens of a group, on average; median of the groups"},
+    {"iteration_s", "all sequences, from the start to the last token"},
+    {"bubble_frac", "share of this time in which an average rank waits for other stages, messages "
+                    "in flight included"},
+    {"peak_mem_bytes", "most bytes alive on the fullest pipeline rank, for each device"},
+    {NULL, NULL}};
+
+static const char *meaning_in(const struct meaning *meanings, const char *key)
 {
-    if (key && is_unit && !strcmp(key, "iteration_s"))
+    for (; key && meanings->key; meanings++)
+        if (!strcmp(meanings->key, key))
+            return meanings->what;
+    return NULL;
+}
+
+static const char *meaning_of(const char *key, const struct pp_config *config)
+{
+    if (config->generation.passes > 0)
+        return meaning_in(GENERATED, key);
+    const char *known = meaning_in(MEANINGS, key);
+    if (key && config->is_unit && !strcmp(key, "iteration_s"))
         return "one training step in which nothing takes time but the ops of --unit, and messages "
                "where it gives C";
-    for (size_t i = 0; key && i < PP_COUNT(MEANINGS); i++)
-        if (!strcmp(MEANINGS[i].key, key))
-            return MEANINGS[i].what;
-    return "training on 10^12 tokens at this speed, without stops";
+    return known ? known : "training on 10^12 tokens at this speed, without stops";
 }
 
 enum { MOST_IN_ROW = 6 };
@@ -58,7 +80,7 @@ void pp_page_headlines(const struct pp_page *page, const struct pp_result *r)
                                .key = rows[i].key,
                                .figure = rows[i].figure,
                                .remark = remark,
-                               .meaning = meaning_of(rows[i].key, r->config.is_unit),
+                               .meaning = meaning_of(rows[i].key, &r->config),
                                .value = rows[i].value,
                                .is_bad = strstr(rows[i].remark, "DOES NOT FIT") != NULL,
                            });

@@ -172,15 +172,43 @@ static bool has_memory(const struct pp_result *r)
     return !r->config.is_unit;
 }
 
+static double first_token_s(const struct pp_result *r)
+{
+    return r->inference->first_token_s;
+}
+
+static double token_s(const struct pp_result *r)
+{
+    return r->inference->token_s;
+}
+
+static double iteration_s(const struct pp_result *r)
+{
+    return r->metrics.iteration_s;
+}
+
+static double bubble_frac(const struct pp_result *r)
+{
+    return r->metrics.bubble_frac;
+}
+
+static double peak_bytes(const struct pp_result *r)
+{
+    return r->memory[r->peak_rank].peak_bytes;
+}
+
 static const struct row {
-    const char *label, *key;
+    const char *label, *key; /* as in struct pp_headline */
+    double (*value)(const struct pp_result *);
     void (*set)(struct pp_arena *, const struct pp_result *, struct pp_headline *);
     bool (*is_said)(const struct pp_result *); /* NULL: always */
-} ROWS[] = {{"first token", NULL, set_first_token, NULL},
-            {"each token", NULL, set_each_token, has_later},
-            {"all", "iteration_s", set_all, NULL},
-            {"bubble", "bubble_frac", set_bubble, has_ranks},
-            {"peak memory", NULL, set_memory, has_memory}};
+} ROWS[] = {
+    {"first token", "inference.first_token_s", first_token_s, set_first_token, NULL},
+    {"each token", "inference.token_s", token_s, set_each_token, has_later},
+    {"all", "iteration_s", iteration_s, set_all, NULL},
+    {"bubble", "bubble_frac", bubble_frac, set_bubble, has_ranks},
+    {"peak memory", "peak_mem_bytes", peak_bytes, set_memory, has_memory},
+};
 
 int pp_generation_headlines(const struct pp_result *r, struct pp_headline rows[PP_HEADLINES])
 {
@@ -190,7 +218,8 @@ int pp_generation_headlines(const struct pp_result *r, struct pp_headline rows[P
     for (size_t i = 0; i < PP_COUNT(ROWS); i++) {
         if (ROWS[i].is_said && !ROWS[i].is_said(r))
             continue;
-        rows[count] = (struct pp_headline){.label = ROWS[i].label, .key = ROWS[i].key};
+        rows[count] = (struct pp_headline){
+            .label = ROWS[i].label, .key = ROWS[i].key, .value = ROWS[i].value(r)};
         ROWS[i].set(arena, r, &rows[count++]);
     }
     return count;

@@ -116,7 +116,9 @@ def must_have(report):
         return
     yield from ("iteration_s", "bubble_frac", "exposed_comm_frac")
     yield from (f"time_frac.{part}" for part, share in report["time_frac"].items() if share)
-    yield from (key for key in ("mfu", "peak_mem_bytes") if report[key] is not None)
+    yield from (key for key in ("mfu", "peak_mem_bytes") if report[key] is not None and (key != "mfu" or report["mode"] == "train"))
+    if report.get("inference"):
+        yield from ("inference.first_token_s", "inference.token_s")
     if len(report["ranks"]) <= 64:
         for i, rank in enumerate(report["ranks"]):
             yield from (f"ranks.{i}.{key}" for key in ("busy_s", "idle_s", "peak_activations"))

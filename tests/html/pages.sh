@@ -44,6 +44,8 @@ one --schedule interleaved --model gpt2 --gpus 16 --gbs 64 --pp 4 --tp 2 --engin
 one --schedule 1f1b --model llama3-70b --gpus 64 --pp 4 --tp 2 --zero 0 --recompute none --engine dag
 one --schedule 1f1b --model gpt2 --pp 4 --micro-batches 8 --offload os=host,a=host --engine dag --no-alternatives
 one --schedule gpipe --model gpt2 --pp 2 --micro-batches 4 --offload p=host,os=host,a=host --cpu-optimizer --engine dag --no-alternatives
+one --mode infer --model gpt2 --gpus 4 --pp 4 --batch 8 --groups 4 --tokens 4 --prompt 8 --engine dag
+one --mode infer --unit F=1,P=4 --pp 4 --groups 4 --prompt-groups 8 --tokens 5
 figures --schedule pipedream --model gpt2 --pp 4 --gpus 4 --gbs 64 --engine dag
 figures --schedule 1f1b --pp 4 --micro-batches 8 --unit F=1,B=2 --steps 5 --step-barrier off
 figures --schedule gpipe,1f1b,zbv,chimera --pp 4 --micro-batches 6 --unit F=1,B=2
