@@ -47,10 +47,28 @@ static void print_kinds(const struct pp_gantt *g)
         fputs("an overlapped pair is drawn as its F, then its B; both run all the time\n", g->out);
 }
 
+/* The chunks of a run that generates are its passes. */
+static void print_passes(const struct pp_gantt *g)
+{
+    const int chunks = g->timeline.chunks;
+
+    if (g->granules > 1)
+        fprintf(g->out, "numbers count pieces, %d a group; an op names its first\n", g->granules);
+    if (chunks == 2)
+        fputs("F3 is of the pass over the prompts, F3' makes the second token\n", g->out);
+    else
+        fprintf(g->out, "F3a is of the pass over the prompts, F3%c makes the last token\n",
+                chunks <= 26 ? 'a' + chunks - 1 : '+');
+}
+
 static void print_numbers(const struct pp_gantt *g)
 {
     const struct pp_timeline *t = &g->timeline;
 
+    if (pp_timeline_generates(t)) {
+        print_passes(g);
+        return;
+    }
     if (g->granules > 1)
         fprintf(g->out, "numbers count 1/%d micro-batches; an op names its first\n", g->granules);
     if (t->splits > 1)

@@ -122,7 +122,8 @@ const char *pp_timeline_class_name(struct pp_arena *arena, const struct pp_timel
     const int end = t->stages / t->chunks - 1; /* of the first chunk: a V returns */
 
     if (t->pipes == 1)
-        return pp_arena_printf(arena, "chunk %d", chunk + 1);
+        return pp_timeline_generates(t) ? pp_arena_printf(arena, "token %d", chunk + 1)
+                                        : pp_arena_printf(arena, "chunk %d", chunk + 1);
     if (t->chunks == 1)
         return pp_arena_printf(arena, "pipeline P%d to P%d", way[0], way[end]);
     return pp_arena_printf(arena, "pipeline P%d to P%d, chunk %d", way[0], way[end], chunk + 1);

@@ -193,3 +193,11 @@ enum pp_status pp_timeline_refuse_time(const struct pp_timeline *timeline, doubl
     return pp_error_set(err, PP_EINVAL, "%s: nothing to draw from %g %s to %g %s",
                         timeline->trace->program, from_s, unit, to_s, unit);
 }
+
+bool pp_timeline_generates(const struct pp_timeline *t)
+{
+    for (int i = 0; i < t->count; i++)
+        if (t->boxes[i].op.kind != PP_F || t->boxes[i].is_fused)
+            return false;
+    return t->chunks > 1 && !t->trace->is_partial;
+}

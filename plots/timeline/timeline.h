@@ -74,6 +74,9 @@ struct pp_timeline {
 enum pp_status pp_timeline_make(struct pp_arena *arena, const struct pp_trace *trace,
                                 struct pp_timeline *timeline, struct pp_error *err);
 
+/* Is true for a run that generates: its ops are forwards alone, and its chunks are passes. */
+bool pp_timeline_generates(const struct pp_timeline *timeline);
+
 /* PP_EINVAL for a part of the time that has no ops. */
 enum pp_status pp_timeline_refuse_time(const struct pp_timeline *timeline, double from_s,
                                        double to_s, const char *unit, struct pp_error *err);

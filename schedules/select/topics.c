@@ -47,7 +47,7 @@ const struct pp_topic pp_topics[] = {
          "makes the next. Keys and values of earlier tokens stay in a cache.",
          "  --batch B --prompt S --tokens T      B sequences, S tokens in and T out",
          "  --groups N                           B in N groups, which fill N ranks (--pp)",
-         "  --prompt-groups M                    prompts in M pieces, which fill ranks sooner",
+         "  --prompt-groups M                    prompts in M pieces, for ranks and memory",
          "  --kv-bits 8  --weight-bits 4         fewer bytes to read and to hold",
          "  --kv paged:16                        a cache that grows by pages of 16 tokens",
          "The report has the time to the first token and the time of each token, and says what "

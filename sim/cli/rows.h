@@ -108,7 +108,7 @@ PP_ROW_TEXT(cluster, "NAME|FILE", G_CLUSTER, RUN, .is_common = true, .offered = 
             "platform; its name ends in .xml or has a /.")
 PP_ROW_TEXT(price, "X/h", G_CLUSTER, REPORT | SWEEP | PLAN,
     .help = "Price of a device for an hour, such as 2.2/h or $2.20/h. Reports then say what a step "
-            "and 1 T tokens cost.")
+            "and 1 T tokens cost, and with --mode infer what 1 M generated tokens cost.")
 PP_ROW_TEXT(topo, "FILE", G_CLUSTER, CLUSTERS,
     .help = "Output of nvidia-smi topo -m on a node: devices, NVLinks and network cards.")
 PP_ROW_TEXT(link_bw, "NAME=FACTOR", G_WHATIF, RUN, .is_repeatable = true,

@@ -101,9 +101,10 @@ int pp_inference_room(const struct pp_result *r, int tokens)
 const char *pp_inference_room_text(struct pp_arena *arena, const struct pp_result *r, int tokens)
 {
     double fixed_bytes, sequence_bytes;
+    char count[PP_UNITS_TEXT_BYTES];
 
     find_line(r, tokens, &fixed_bytes, &sequence_bytes);
-    return pp_arena_printf(arena, "(%.2f - %.2f GiB) / %.4g MiB a sequence of %d tokens",
+    return pp_arena_printf(arena, "(%.2f - %.2f GiB) / %.4g MiB a sequence of %s tokens",
                            pp_config_capacity_bytes(&r->config) / PP_GIB, fixed_bytes / PP_GIB,
-                           sequence_bytes / (PP_GIB / 1024), tokens);
+                           sequence_bytes / (PP_GIB / 1024), pp_units_print_count(tokens, count));
 }

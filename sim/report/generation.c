@@ -1,6 +1,5 @@
 /* The report of a run that generates. */
 #include "core/units.h"
-#include "sim/fit/change.h"
 #include "sim/inference/inference.h"
 #include "sim/report/parts.h"
 
@@ -79,7 +78,7 @@ static void put_room(const struct pp_report_page *page, const struct pp_result *
         text = pp_arena_printf(
             arena, "%s~sequence%s of %s~tokens%s; = %s", pp_text_of_whole(arena, room),
             room == 1 ? "" : "s", pp_text_of_whole(arena, own),
-            more ? pp_arena_printf(arena, "; %s of %s", pp_text_of_whole(arena, more),
+            more ? pp_arena_printf(arena, ", or %s of %s", pp_text_of_whole(arena, more),
                                    pp_text_of_whole(arena, next))
                  : "",
             pp_inference_room_text(arena, r, own));
@@ -135,75 +134,7 @@ static void put_ranks(const struct pp_report_page *page, const struct pp_result 
     fputc('\n', out);
 }
 
-/* ---- faster ---------------------------------------------------------------------------------- */
-
-/* Simulates the command of the run with other values of two options; 0 leaves an option out. */
-static bool try_change(struct pp_arena *arena, const struct pp_result *r, const char *first,
-                       int64_t first_value, const char *second, int64_t second_value,
-                       struct pp_changed_run *change)
-{
-    struct pp_parsed *command = pp_change_begin(arena, &r->config);
-    struct pp_error ignored;
-
-    if (pp_command_set_int(arena, command, first, first_value, &ignored) != PP_OK ||
-        (second && pp_command_set_int(arena, command, second, second_value, &ignored) != PP_OK))
-        return false;
-    if (second)
-        pp_command_drop(command, "nodes");
-    return pp_change_try(arena, &r->config, command, change, &ignored) == PP_OK &&
-           change->outcome.fits;
-}
-
-/* Returns "batch 64: 1.40k tokens/s at 34.9 ms a token, but first token 1.42 s". */
-static const char *batch_text(struct pp_arena *arena, const struct pp_result *r)
-{
-    const struct pp_config *c = &r->config;
-    const struct pp_inference *f = r->inference;
-    struct pp_changed_run change;
-
-    for (int factor = 4; factor >= 2; factor /= 2) {
-        const int64_t batch = (int64_t)factor * c->generation.batch;
-        if (!try_change(arena, r, "batch", batch, NULL, 0, &change))
-            continue;
-        if (change.tokens_per_s <= f->tokens_per_s * (1 + PP_TIE_FRAC))
-            return "";
-        return pp_arena_printf(
-            arena, "batch %lld: %s~tokens/s%s%s%s%s", (long long)batch,
-            pp_text_of_count(arena, change.tokens_per_s), c->generation.passes > 1 ? " at " : "",
-            c->generation.passes > 1 ? pp_text_of_time(arena, c, change.token_s) : "",
-            c->generation.passes > 1 ? " a token" : "",
-            change.first_token_s > f->first_token_s * (1 + PP_TIE_FRAC)
-                ? pp_arena_printf(arena, ", but first token %s",
-                                  pp_text_of_time(arena, c, change.first_token_s))
-                : "");
-    }
-    return "";
-}
-
-/* Returns "TP 8: 24.8 ms a token, 605 tokens/s" with twice the devices of a node. */
-static const char *tp_text(struct pp_arena *arena, const struct pp_result *r)
-{
-    const struct pp_config *c = &r->config;
-    const struct pp_layout *l = &c->layout;
-    struct pp_changed_run change;
-
-    if (2 * l->tp > c->cluster.gpus_per_node || c->generation.passes == 1 ||
-        !try_change(arena, r, "tp", 2 * l->tp, "gpus", (int64_t)2 * l->gpus, &change) ||
-        change.token_s >= r->inference->token_s * (1 - PP_TIE_FRAC))
-        return "";
-    return pp_arena_printf(arena, "TP~%d: %s a token, %s~tokens/s", 2 * l->tp,
-                           pp_text_of_time(arena, c, change.token_s),
-                           pp_text_of_count(arena, change.tokens_per_s));
-}
-
-const char *pp_generation_faster(struct pp_arena *arena, const struct pp_result *r)
-{
-    if (r->config.file_program || r->config.is_unit)
-        return NULL;
-    const char *batch = batch_text(arena, r), *tp = tp_text(arena, r);
-    return *batch || *tp ? pp_arena_printf(arena, "%s%s%s", batch, *batch && *tp ? "; " : "", tp)
-                         : NULL;
-}
+/* ---- the report ------------------------------------------------------------------------------ */
 
 static void put_headlines(const struct pp_report_page *page, const struct pp_result *r)
 {
@@ -214,8 +145,6 @@ static void put_headlines(const struct pp_report_page *page, const struct pp_res
     for (int i = 0; i < count; i++)
         pp_report_headline(page, &rows[i], false);
 }
-
-/* ---- the report ------------------------------------------------------------------------------ */
 
 static void put_next(const struct pp_report_page *page, const struct pp_result *r)
 {
@@ -268,8 +197,8 @@ void pp_report_generation(const struct pp_report_page *page, const struct pp_res
     put_time(page, r);
     put_ranks(page, r);
     pp_report_tiers(page, r);
-    const char *faster = pp_generation_faster(arena, r);
-    if (faster)
-        pp_report_paragraph(page, "faster", faster);
+    const char *help = r->fits ? pp_generation_faster(arena, r) : pp_generation_to_fit(arena, r);
+    if (help)
+        pp_report_paragraph(page, r->fits ? "faster" : "to fit", help);
     put_next(page, r);
 }

@@ -51,7 +51,7 @@ static void explain_pass(const struct pp_result *r, int stage, int pass, FILE *o
 
     fprintf(out, "  %5d%6d", stage, pass);
     for (size_t i = 0; i < PP_COUNT(parts); i++)
-        fprintf(out, "%8s", seconds(parts[i], text));
+        fprintf(out, "%*s", i == 1 ? 9 : 8, seconds(parts[i], text));
     fprintf(out, "%9s", pp_units_print(cost.weight_bytes, PP_UNIT_BYTES, text));
     fprintf(out, "%9s\n", pp_units_print(cost.cache_bytes, PP_UNIT_BYTES, text));
 }
@@ -64,7 +64,7 @@ static void explain_passes(const struct pp_result *r, FILE *out)
 
     fprintf(out,
             "\npasses of a group%s; each later pass only meets one key more in each sequence\n"
-            "  %5s%6s%8s%8s%8s%8s%8s%8s%9s%9s\n",
+            "  %5s%6s%8s%9s%8s%8s%8s%8s%9s%9s\n",
             g->prompt_groups > g->groups ? " (pass 0: of one piece)" : "", "stage", "pass", "time",
             "matrices", "attn", "kernels", "comm", "host", "weights", "cache");
     for (int s = 0; s < r->cost_inputs.stages; s++)

@@ -352,7 +352,7 @@ enum pp_status pp_resolve_fixed(struct pp_arena *arena, const struct pp_wish *wi
     PP_TRY(pp_resolve_wishes(wish, config, err));
     PP_TRY(resolve_ends(wish, config, err));
     config->layout.seq = wish->seq ? wish->seq : config->model.seq;
-    if (!wish->given.seq.count)
+    if (!wish->given.seq.count && !pp_wish_generates(wish))
         config->origin.chosen |= PP_CHOSE_SEQ;
     return pp_resolve_generation(wish, config, err);
 }

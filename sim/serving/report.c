@@ -1,6 +1,7 @@
 /* The layouts that serve, as a table and as JSON. */
 #include "core/text/json_write.h"
 #include "core/units.h"
+#include "sim/config/price.h"
 #include "sim/report/text.h"
 #include "sim/serving/serving.h"
 
@@ -28,16 +29,26 @@ static const char *limits_text(struct pp_arena *arena, const struct pp_serving *
     return text;
 }
 
-static void print_point(const struct pp_serving_point *p, int place, FILE *out)
+/* Returns the tokens/s of a device, or with --price what 1M tokens cost. */
+static const char *rate_text(struct pp_arena *arena, const struct pp_config *c,
+                             double tokens_per_s_per_gpu)
 {
-    char first[PP_UNITS_TEXT_BYTES], token[PP_UNITS_TEXT_BYTES], all[PP_UNITS_TEXT_BYTES],
-        each[PP_UNITS_TEXT_BYTES];
+    char count[PP_UNITS_TEXT_BYTES], price[PP_PRICE_TEXT_BYTES];
+
+    return pp_arena_strdup(
+        arena, c->origin.price.per_gpu_hour > 0
+                   ? pp_price_print(c, pp_price_tokens(c, tokens_per_s_per_gpu) / 1e6, price)
+                   : pp_units_print(tokens_per_s_per_gpu, PP_UNIT_COUNT, count));
+}
+
+static void print_point(const struct pp_serving_point *p, int place, const char *rate, FILE *out)
+{
+    char first[PP_UNITS_TEXT_BYTES], token[PP_UNITS_TEXT_BYTES], all[PP_UNITS_TEXT_BYTES];
 
     fprintf(out, "  %2d%6d%4d%4d%4d%7d%7d%10s%10s%9s%8s%7.1f%s\n", place, p->layout.gpus,
             p->layout.tp, p->layout.pp, p->layout.dp, p->batch, p->groups,
             time_of(p->first_token_s, first), time_of(p->token_s, token),
-            pp_units_print(p->tokens_per_s, PP_UNIT_COUNT, all),
-            pp_units_print(p->tokens_per_s_per_gpu, PP_UNIT_COUNT, each), p->peak_bytes / PP_GIB,
+            pp_units_print(p->tokens_per_s, PP_UNIT_COUNT, all), rate, p->peak_bytes / PP_GIB,
             !p->fits   ? " !"
             : p->meets ? ""
                        : " >");
@@ -60,9 +71,11 @@ void pp_serving_print(struct pp_arena *arena, const struct pp_serving *s, int ro
                                       *limits ? ", " : "", limits, c->generation.prompt_tokens,
                                       c->generation.passes));
     fprintf(out, "\n   #%6s%4s%4s%4s%7s%7s%10s%10s%9s%8s%7s\n", "GPUs", "TP", "PP", "DP", "batch",
-            "groups", "first", "token", "tokens/s", "a GPU", "GiB");
+            "groups", "first", "token", "tokens/s",
+            c->origin.price.per_gpu_hour > 0 ? "1M cost" : "a GPU", "GiB");
     for (int i = 0; i < s->count && i < rows; i++) {
-        print_point(&s->points[i], i + 1, out);
+        print_point(&s->points[i], i + 1, rate_text(arena, c, s->points[i].tokens_per_s_per_gpu),
+                    out);
         has_none = has_none || !s->points[i].fits;
         has_more = has_more || (s->points[i].fits && !s->points[i].meets);
     }
@@ -79,7 +92,7 @@ void pp_serving_print(struct pp_arena *arena, const struct pp_serving *s, int ro
                                       best->batch));
 }
 
-static json_t *point_json(const struct pp_serving_point *p)
+static json_t *point_json(const struct pp_config *c, const struct pp_serving_point *p)
 {
     json_t *o = json_object();
 
@@ -90,6 +103,8 @@ static json_t *point_json(const struct pp_serving_point *p)
     pp_json_put(o, "token_s", p->token_s);
     pp_json_put(o, "tokens_per_s", p->tokens_per_s);
     pp_json_put(o, "tokens_per_s_per_gpu", p->tokens_per_s_per_gpu);
+    if (c->origin.price.per_gpu_hour > 0)
+        pp_json_put(o, "cost_per_trillion_tokens", pp_price_tokens(c, p->tokens_per_s_per_gpu));
     pp_json_put_bytes(o, "peak_mem_bytes", p->peak_bytes);
     json_object_set_new(o, "fits", json_boolean(p->fits));
     json_object_set_new(o, "meets", json_boolean(p->meets));
@@ -105,9 +120,10 @@ void pp_serving_json(const struct pp_serving *s, FILE *out)
     pp_json_put(o, "max_token_s", s->max_token_s > 0 ? s->max_token_s : (double)NAN);
     pp_json_put(o, "max_first_token_s",
                 s->max_first_token_s > 0 ? s->max_first_token_s : (double)NAN);
-    json_object_set_new(o, "best", s->points[0].meets ? point_json(&s->points[0]) : json_null());
+    json_object_set_new(o, "best",
+                        s->points[0].meets ? point_json(&s->first, &s->points[0]) : json_null());
     for (int i = 0; i < s->count; i++)
-        json_array_append_new(points, point_json(&s->points[i]));
+        json_array_append_new(points, point_json(&s->first, &s->points[i]));
     json_object_set_new(o, "points", points);
     pp_json_print(o, out);
 }

@@ -13,8 +13,8 @@ $ pipesim --mode infer --schedule ./own.csv --unit F=1 --gantt
 > P1 | .  F0a F1a F2a F3a  .  F0b f0b F2b f2b F0c f0c F2c f2c|
 > one column = 0.5 units, 14 columns in all
 > F forward, small letter: same op, . idle
-> numbers count 1/2 micro-batches; an op names its first
-> F3a is in a rank's first chunk, F3c in its last
+> numbers count pieces, 2 a group; an op names its first
+> F3a is of the pass over the prompts, F3c makes the last token
 $ pipesim --mode infer --schedule 1f1b --pp 4 --unit F=1
 ! pipesim: error: --schedule 1f1b trains; --mode infer has the schedule generate
 = 2
@@ -108,8 +108,8 @@ $ pipesim --mode infer --model llama2-70b --cluster a100 --tp 4 --batch 16 | sed
 >                                N %
 >   all                 N s   N tokens/s, N tokens/s/GPU
 >   peak memory       N GiB   of N: fits; KV N KiB a token, N GiB here
->   room     N sequences of N tokens; N of N; = (N - N GiB) /
->            N MiB a sequence of N tokens
+>   room     N sequences of N tokens, or N of N; = (N - N GiB)
+>            / N MiB a sequence of N tokens
 >
 >   time     matrices N % | attention N % | other kernels N % | TP comm N %
 >   faster   batch N: N tokens/s at N ms a token, but first token N s;
@@ -224,3 +224,21 @@ $ for o in "--offload a=host" "--offload os=host" "--offload p=host,kv=host" "--
 > pipesim: error: --offload p=host,kv=host: unknown class
 > pipesim: error: --offload p=peer: unknown tier
 > pipesim: error: --peers 2 has no effect: no parameters are on other devices of the node
+# A program file has its groups and pieces in unit mode, too; an option that is given has no star.
+$ pipesim --mode infer --schedule ./own.csv --unit F=1 | grep serve; pipesim --mode infer --model gpt2 --gpus 1 --prompt 64 | grep -A1 '^  serve'
+>   serve    2 groups, prompts in 4 pieces: 3 tokens out
+>   serve    TP 1* x PP 1* x DP 1*, 1* sequence in 1* group: 64 tokens in,
+>            128* out
+# With a price, a plan says what tokens cost, as the report of its best row does.
+$ pipesim plan --mode infer --model llama3-8b --gpus 1 --batch 64 --price '$2/h' | sed -n '/#/,/^   1/p' | awk '{print $(NF-1)}'; pipesim --mode infer --model llama3-8b --gpus 1 --batch 64 --price '$2/h' | grep -A1 '^  all' | tr -d '\n' | tr -s ' ' | grep -o '1M.*'
+> cost
+> $0.0833
+> 1M tokens cost $0.0833
+# A run that does not fit says what helps, and that does.
+$ run() { pipesim --mode infer --model llama3-70b --pp 8 --prompt 7000 --tokens 1000 "$@"; }; run --gpus 8 --batch 150 | grep -A1 'to fit'; for o in "--gpus 8 --batch 114" "--gpus 8 --batch 150 --prompt-groups 150" "--gpus 8 --batch 150 --kv-bits 8" "--gpus 16 --batch 150 --tp 2"; do run --json $o | grep '"fits"'; done
+>   to fit   --batch 114, or --prompt-groups 150, or --kv-bits 8, or --tp 2 on
+>            16 GPUs
+>   "fits": true,
+>   "fits": true,
+>   "fits": true,
+>   "fits": true,
