@@ -45,7 +45,7 @@ static void print_point(const struct pp_serving_point *p, int place, const char 
 {
     char first[PP_UNITS_TEXT_BYTES], token[PP_UNITS_TEXT_BYTES], all[PP_UNITS_TEXT_BYTES];
 
-    fprintf(out, "  %2d%6d%4d%4d%4d%7d%7d%10s%10s%9s%8s%7.1f%s\n", place, p->layout.gpus,
+    fprintf(out, "  %2d%6d%4d%4d%4d%7d%7d%9s%9s%9s%8s%7.1f%s\n", place, p->layout.gpus,
             p->layout.tp, p->layout.pp, p->layout.dp, p->batch, p->groups,
             time_of(p->first_token_s, first), time_of(p->token_s, token),
             pp_units_print(p->tokens_per_s, PP_UNIT_COUNT, all), rate, p->peak_bytes / PP_GIB,
@@ -58,19 +58,20 @@ void pp_serving_print(struct pp_arena *arena, const struct pp_serving *s, int ro
 {
     const struct pp_config *c = &s->first;
     const char *limits = limits_text(arena, s);
-    char params[PP_UNITS_TEXT_BYTES];
+    char params[PP_UNITS_TEXT_BYTES], in[PP_UNITS_TEXT_BYTES], generated[PP_UNITS_TEXT_BYTES];
     bool has_more = false, has_none = false;
 
     fprintf(out, "pipesim %s  plan to serve %s (%s) on %s\n", PP_VERSION, c->model.name,
             pp_units_print(pp_model_params(&c->model), PP_UNIT_COUNT, params), c->cluster.name);
     pp_text_paragraph(out, WIDTH, 2, "",
                       pp_arena_printf(arena,
-                                      "%d layouts and batches; objective %s%s%s; %d tokens "
-                                      "in, %d out",
+                                      "%d layouts and batches of a replica; objective %s%s%s; "
+                                      "%s tokens in, %s out",
                                       s->count, pp_serving_objective_names[s->objective],
-                                      *limits ? ", " : "", limits, c->generation.prompt_tokens,
-                                      c->generation.passes));
-    fprintf(out, "\n   #%6s%4s%4s%4s%7s%7s%10s%10s%9s%8s%7s\n", "GPUs", "TP", "PP", "DP", "batch",
+                                      *limits ? ", " : "", limits,
+                                      pp_units_print_count(c->generation.prompt_tokens, in),
+                                      pp_units_print_count(c->generation.passes, generated)));
+    fprintf(out, "\n   #%6s%4s%4s%4s%7s%7s%9s%9s%9s%8s%7s\n", "GPUs", "TP", "PP", "DP", "batch",
             "groups", "first", "token", "tokens/s",
             c->origin.price.per_gpu_hour > 0 ? "1M cost" : "a GPU", "GiB");
     for (int i = 0; i < s->count && i < rows; i++) {
@@ -84,6 +85,10 @@ void pp_serving_print(struct pp_arena *arena, const struct pp_serving *s, int ro
     if (has_none)
         fputs("      ! does not fit\n", out);
     const struct pp_serving_point *best = &s->points[0];
+    if (!best->fits)
+        pp_text_paragraph(out, WIDTH, 11, "to fit",
+                          "more devices (--gpus), a smaller --batch, more --prompt-groups, "
+                          "--kv-bits~8 or --weight-bits~8");
     pp_text_paragraph(out, WIDTH, 11, "next",
                       pp_arena_printf(arena,
                                       "pipesim~--mode~infer with --tp~%d --pp~%d --dp~%d "

@@ -140,8 +140,8 @@ static double score(enum pp_serving_objective objective, const struct pp_serving
                                             : p->first_token_s;
 }
 
-/* Orders points: within the limits, then fitting, then by score; of equals the one with fewer
- * devices, then with more tokens. */
+/* Orders points: within the limits, then fitting, then by score, or by memory if they do not fit.
+ * Of equals the one with fewer devices comes first, then the one with more tokens. */
 static int compare(const struct pp_serving_point *x, const struct pp_serving_point *y,
                    enum pp_serving_objective objective)
 {
@@ -149,6 +149,8 @@ static int compare(const struct pp_serving_point *x, const struct pp_serving_poi
 
     if (x->meets != y->meets || x->fits != y->fits)
         return x->meets != y->meets ? (x->meets ? -1 : 1) : x->fits ? -1 : 1;
+    if (!x->fits && x->peak_bytes != y->peak_bytes)
+        return x->peak_bytes < y->peak_bytes ? -1 : 1;
     if (a != b)
         return a < b ? -1 : 1;
     if (x->layout.gpus != y->layout.gpus)

@@ -183,8 +183,8 @@ $ cd $TMPDIR; pipesim sweep --mode infer --model llama2-7b --gpus 1 --batch 1:4:
 # A plan: the best within a limit, or exit 3 with the best found.
 $ pipesim plan --mode infer --model llama2-70b --cluster a100 --gpus 8 --max-token-s 1s --objective latency --top 2 | sed 's/[0-9][0-9.,]*[kM]*/N/g; s/  */ /g'
 > pipesim N plan to serve llamaN-Nb (NB) on aN
->  N layouts and batches; objective latency, at most N s a token; N tokens
->  in, N out
+>  N layouts and batches of a replica; objective latency, at most N s a
+>  token; N tokens in, N out
 >
 >  # GPUs TP PP DP batch groups first token tokens/s a GPU GiB
 >  N N N N N N N N ms N ms N N N

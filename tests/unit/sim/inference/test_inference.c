@@ -1,5 +1,5 @@
-/* Figures of runs that generate, each found a second way: times from their closed forms, room by
- * trying every batch, reads from the sizes of the model, bounds from the parts of a pass. */
+/* Figures of runs that generate, each found a second way. Times follow from closed forms, room from
+ * a walk over all batches, reads from the sizes of the model. */
 #include "sim/inference/inference.h"
 
 #include "tests/unit/support/sim_run.h"
