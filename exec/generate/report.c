@@ -41,7 +41,8 @@ static void print_head(const struct pp_exec_page *page, const struct pp_generate
             g->chosen ? "  (* = chosen for you)" : "");
     paragraph(page, "model", "%s, %d~layer%s, hidden~%d, vocab~%d; weights %s%s", c->net.name,
               c->net.layers, plural(c->net.layers), c->net.hidden, c->net.vocab,
-              g->weights ? "of " : "drawn at random", g->weights ? g->weights : "");
+              g->weights ? "of " : "drawn at random (trained ones: --resume~DIR or --model~DIR)",
+              g->weights ? g->weights : "");
     used = pp_exec_append(text, 0, "%d~sequence%s%s in %d%s~group%s", pp_generate_sequences(g),
                           plural(pp_generate_sequences(g)), star(g, PP_GENERATE_CHOSE_BATCH),
                           of->groups * c->replicas, star(g, PP_GENERATE_CHOSE_GROUPS),
@@ -78,10 +79,11 @@ static void print_times(const struct pp_exec_page *page, const struct pp_generat
     paragraph(page, "all", "%s, %s~tokens/s", pp_exec_seconds(r->total_s, time),
               pp_units_print(r->tokens_per_s, PP_UNIT_COUNT, rate));
     if (isfinite(r->structural_error_s))
-        paragraph(page, "replay", "%s from the evaluator, with the durations of this run",
+        paragraph(page, "replay", "with the durations of this run the simulated one differs by %s",
                   pp_exec_seconds(r->structural_error_s, time));
     if (isfinite(r->machinery_frac))
-        paragraph(page, "machinery", "%.1f~%% of the CPU time", 100 * r->machinery_frac);
+        paragraph(page, "runtime", "%.1f~%% of the CPU time is spent between ops",
+                  100 * r->machinery_frac);
 }
 
 static void print_cache(const struct pp_exec_page *page, const struct pp_generate *g)

@@ -34,8 +34,8 @@ $ pipeexec --resume ck generate -np 2 --batch 4 --prompt "It is " --tokens 24 --
 >   each token    T
 >   second half   T each; predicted by the first half: T, E
 >   all           T, R
->   replay        0 s from the evaluator, with the durations of this run
->   machinery     E of the CPU time
+>   replay        with the durations of this run the simulated one differs by 0 s
+>   runtime       E of the CPU time is spent between ops
 >   KV cache      116 KiB (118784 bytes), as computed
 >   check         96 tokens and their logits are those of one rank, to the bit
 >                 without a cache: the same tokens; logits differ by at most
