@@ -143,14 +143,25 @@ static enum pp_status take_capacity(const struct pp_exec_wish *wish, struct pp_n
     return PP_OK;
 }
 
+/* Returns the tokens of a sample. Generation has none: its prompts say how many tokens they have,
+ * and positions limit them. */
+static int tokens_of(const struct pp_exec_wish *wish, const struct pp_model *m)
+{
+    const int most = m->positions - m->numerics.position_offset;
+    const bool generates = wish->request.flags->command == PP_EXEC_GENERATE;
+
+    if (wish->seq)
+        return wish->seq;
+    return generates && m->positions > 0 && most < m->seq ? most : m->seq;
+}
+
 static enum pp_status resolve_model(struct pp_arena *arena, const struct pp_exec_wish *wish,
                                     struct pp_exec_config *config, struct pp_error *err)
 {
     if (pp_model_take(arena, &wish->request, "tiny", &config->model, err) != PP_OK)
         return pp_exec_resume_explain(&wish->given.model, config->resumed, err);
-    const int seq = wish->seq ? wish->seq : config->model.seq;
     PP_TRY(pp_model_take_experts(arena, &wish->request, &config->model, err));
-    PP_TRY(pp_net_from_model(&config->model, seq, &config->net, err));
+    PP_TRY(pp_net_from_model(&config->model, tokens_of(wish, &config->model), &config->net, err));
     PP_TRY(pp_hub_check_class(&config->model, err));
     PP_TRY(take_capacity(wish, &config->net, err));
     PP_TRY(pp_exec_balance(wish, config, err));

@@ -177,3 +177,10 @@ $ pipeexec -np 1 --layers 2 --hidden 32 --heads 2 --seq 16 --steps 1 --no-check 
 # Weights of a folder of the hub.
 $ pipeexec --resume ck --steps 401 --quiet --no-check --save hub && pipeexec generate --model ./hub --prompt "The " --tokens 20 --check --json | python3 -c 'import json,sys; r=json.load(sys.stdin); print(r["weights"], r["check"]["one_rank"]["tokens_equal"])'
 > ./hub True
+# A model with fewer positions than a sample of its training had tokens.
+$ pipeexec generate --model opt-13b --positions 64 --layers 2 --hidden 32 --heads 4 --ffn 64 --vocab 256 --prompt Hello --tokens 57 --check --json | grep new_tokens
+>     "new_tokens": 57
+# The picture names groups and passes.
+$ pipeexec generate --np 2 --batch 4 --groups 2 --prompt-groups 4 --tokens 3 --gantt | tail -2
+> numbers count pieces, 2 a group; an op names its first
+> F3a is of the pass over the prompts, F3c makes the last token
