@@ -59,6 +59,13 @@ double pp_config_compared(const struct pp_config *c)
     return c->is_unit ? 1 : (double)c->layout.gbs / (c->generation.passes ? c->layout.dp : 1);
 }
 
+double pp_config_hurry(const struct pp_config *c)
+{
+    const double least_frac = 1 - c->engine_options.perturbation.jitter_frac;
+
+    return least_frac > 0 ? 1 / least_frac : (double)INFINITY;
+}
+
 struct pp_outcome pp_outcome_of(const struct pp_result *result)
 {
     const struct pp_rank_memory *fullest = &result->memory[result->peak_rank];

@@ -160,6 +160,8 @@ int pp_config_stages(const struct pp_config *config);
 /* Samples over which the time of a step is compared with that of other layouts; 1 in unit mode. In
  * generation they are those of one replica, as others do not shorten the wait for a sequence. */
 double pp_config_compared(const struct pp_config *config);
+/* Most times that --jitter can make a compute op faster; INFINITY: any number of times. */
+double pp_config_hurry(const struct pp_config *config);
 /* Ranks of all stages, [pipeline * stages + stage]. */
 const uint16_t *pp_config_ranks(struct pp_arena *arena, const struct pp_config *config);
 /* Layout of unit mode: one device a rank, one replica, a sample a micro-batch. */

@@ -44,12 +44,12 @@ static double raised_peak(const struct pp_result *result)
     return o->perturbation.slow ? sum / count : 1;
 }
 
-/* Utilisation above 100 % is impossible; measured costs are the user's. */
+/* Utilisation above 100 % is impossible, but for jitter; measured costs are the user's. */
 static enum pp_status check_rates(const struct pp_result *result, struct pp_error *err)
 {
     const struct pp_config *c = &result->config;
 
-    if (result->hfu <= 1.0)
+    if (result->hfu <= pp_config_hurry(c))
         return PP_OK;
     if (c->cost)
         return pp_error_set(err, PP_EINVAL,
