@@ -67,9 +67,12 @@ void pp_list_schedules_json(const struct pp_schedule *one, FILE *out)
 {
     json_t *list = json_array();
 
-    for (int i = 0; pp_schedules[i]; i++)
-        if (!one || one == pp_schedules[i])
-            json_array_append_new(list, schedule_json(pp_schedules[i]));
+    for (int i = 0; pp_schedule_name(i); i++) {
+        const struct pp_schedule *schedule = pp_schedule_find(pp_schedule_name(i));
+
+        if (!one || one == schedule)
+            json_array_append_new(list, schedule_json(schedule));
+    }
     print_list("schedules", list, out);
 }
 

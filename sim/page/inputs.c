@@ -111,6 +111,16 @@ static const char *notes_of(struct pp_arena *arena, const struct pp_config *c)
     return text;
 }
 
+static const char *layout_of(struct pp_arena *arena, const struct pp_config *c)
+{
+    return (c->generation.passes ? pp_line_serve : pp_line_layout)(arena, c);
+}
+
+static const char *state_of(struct pp_arena *arena, const struct pp_result *r)
+{
+    return r->config.generation.passes ? NULL : pp_line_state(arena, r);
+}
+
 static const struct fact {
     const char *name;
     enum { OF_ANY, OF_UNITS, OF_MODEL } kind;
@@ -120,8 +130,8 @@ static const struct fact {
     {"units", OF_UNITS, pp_line_units, NULL},
     {"model", OF_MODEL, pp_line_model, NULL},
     {"cluster", OF_MODEL, pp_line_cluster, NULL},
-    {"layout", OF_MODEL, pp_line_layout, NULL},
-    {"state", OF_MODEL, NULL, pp_line_state},
+    {"layout", OF_MODEL, layout_of, NULL},
+    {"state", OF_MODEL, NULL, state_of},
     {"costs", OF_MODEL, NULL, pp_line_costs},
     {"folding", OF_MODEL, NULL, pp_line_folding},
     {"engine", OF_ANY, engine_of, NULL},

@@ -31,7 +31,7 @@ static const char *pieces_text(struct pp_arena *arena, const struct pp_generatio
                : "";
 }
 
-static const char *serve_text(struct pp_arena *arena, const struct pp_config *c)
+const char *pp_line_serve(struct pp_arena *arena, const struct pp_config *c)
 {
     const struct pp_generation *g = &c->generation;
     const struct pp_layout *l = &c->layout;
@@ -187,7 +187,7 @@ void pp_report_generation(const struct pp_report_page *page, const struct pp_res
     }
     pp_report_model(page, &r->config);
     pp_report_paragraph(page, "cluster", pp_line_cluster(arena, &r->config));
-    pp_report_paragraph(page, "serve", serve_text(arena, &r->config));
+    pp_report_paragraph(page, "serve", pp_line_serve(arena, &r->config));
     pp_report_paragraph(page, "costs", pp_line_costs(arena, r));
     pp_report_what_if(&r->config, page->width, PP_TEXT_LABEL, page->out);
     put_headlines(page, r);

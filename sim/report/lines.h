@@ -11,6 +11,8 @@ const char *pp_line_model(struct pp_arena *arena, const struct pp_config *config
 const char *pp_line_cluster(struct pp_arena *arena, const struct pp_config *config);
 const char *pp_line_layout(struct pp_arena *arena, const struct pp_config *config);
 const char *pp_line_state(struct pp_arena *arena, const struct pp_result *result);
+/* Sequences, groups and tokens of a run that generates: in place of layout and state. */
+const char *pp_line_serve(struct pp_arena *arena, const struct pp_config *config);
 const char *pp_line_costs(struct pp_arena *arena, const struct pp_result *result);
 /* Costs of the kinds of ops, in unit mode. */
 const char *pp_line_units(struct pp_arena *arena, const struct pp_config *config);

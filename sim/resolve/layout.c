@@ -340,7 +340,11 @@ enum pp_status pp_resolve_unit(const struct pp_wish *wish, struct pp_config *con
 {
     if (!config->file_program)
         PP_TRY(unit_shape(wish, config, err));
+    else if (config->generation.passes)
+        PP_TRY(pp_resolve_groups(wish, config, err));
     config->layout = pp_config_unit_layout(&config->shape);
+    if (config->generation.passes)
+        config->layout.vp /= config->generation.passes;
     config->lower.recv_slots = 0;
     config->engine_options.eval.is_buffered = true;
     return PP_OK;

@@ -22,9 +22,18 @@ static bool is_of_point(const struct pp_option *option)
     return (option->commands >> PP_CMD_RUN & 1u) && (option->commands >> PP_CMD_SWEEP & 1u);
 }
 
-static enum pp_status add_schedules(struct pp_arena *arena, const char *typed, const char *text,
-                                    struct pp_grid_axis *axis, struct pp_error *err)
+static bool generates(const struct pp_parsed *parsed)
 {
+    const struct pp_option_value *mode = pp_options_get(parsed, "mode");
+
+    return mode->count && !strcmp(mode->text, "infer");
+}
+
+static enum pp_status add_schedules(struct pp_arena *arena, const struct pp_parsed *parsed,
+                                    const char *typed, const char *text, struct pp_grid_axis *axis,
+                                    struct pp_error *err)
+{
+    const struct pp_schedule *const *all = generates(parsed) ? pp_generators : pp_schedules;
     char *names = pp_arena_strdup(arena, text);
 
     for (char *name; (name = pp_subject_next(&names)) != NULL;) {
@@ -32,14 +41,15 @@ static enum pp_status add_schedules(struct pp_arena *arena, const char *typed, c
             return pp_error_set(err, PP_EINVAL, "%s %s: an item of the list is empty", typed, text);
         if (strcmp(name, "all") != 0)
             PP_TRY(pp_sweep_list(arena, typed, name, axis, err));
-        for (int i = 0; !strcmp(name, "all") && pp_schedules[i]; i++)
-            PP_TRY(pp_sweep_list(arena, typed, pp_schedules[i]->name, axis, err));
+        for (int i = 0; !strcmp(name, "all") && all[i]; i++)
+            PP_TRY(pp_sweep_list(arena, typed, all[i]->name, axis, err));
     }
     return PP_OK;
 }
 
-static enum pp_status open_axis(struct pp_arena *arena, const struct pp_option_value *value,
-                                struct pp_grid_axis *axis, struct pp_error *err)
+static enum pp_status open_axis(struct pp_arena *arena, const struct pp_parsed *parsed,
+                                const struct pp_option_value *value, struct pp_grid_axis *axis,
+                                struct pp_error *err)
 {
     const struct pp_option *option = &pp_sim_cli.options[axis->option];
     const char *typed = pp_arena_printf(arena, "--%s", option->name);
@@ -53,7 +63,7 @@ static enum pp_status open_axis(struct pp_arena *arena, const struct pp_option_v
     }
     for (int i = 0; option->type != PP_OPTION_FLAG && i < value->count; i++) {
         if (!strcmp(option->name, "schedule"))
-            PP_TRY(add_schedules(arena, value->typed, value->all[i], axis, err));
+            PP_TRY(add_schedules(arena, parsed, value->typed, value->all[i], axis, err));
         else
             PP_TRY(pp_sweep_list(arena, value->typed, value->all[i], axis, err));
     }
@@ -134,9 +144,7 @@ static enum pp_status check_has_schedule(struct pp_arena *arena, const struct pp
 static struct pp_option_value typed_value(struct pp_arena *arena, const struct pp_parsed *parsed,
                                           int i)
 {
-    const struct pp_option_value *mode = pp_options_get(parsed, "mode");
-
-    if (parsed->values[i].count || !mode->count || strcmp(mode->text, "infer") != 0 ||
+    if (parsed->values[i].count || !generates(parsed) ||
         strcmp(pp_sim_cli.options[i].name, "schedule") != 0)
         return parsed->values[i];
     const char **all = PP_ARRAY(arena, const char *, 1);
@@ -158,7 +166,7 @@ enum pp_status pp_grid_open(struct pp_arena *arena, const struct pp_parsed *pars
             continue;
         struct pp_grid_axis *axis = PP_PUSH(arena, grid->axes, grid->axis_count, capacity);
         *axis = (struct pp_grid_axis){.option = i};
-        PP_TRY(open_axis(arena, &value, axis, err));
+        PP_TRY(open_axis(arena, parsed, &value, axis, err));
     }
     PP_TRY(check_has_schedule(arena, parsed, grid, err));
     PP_TRY(count_points(grid, err));

@@ -15,6 +15,36 @@ $ pipesim --mode infer --schedule ./own.csv --unit F=1 --gantt
 > F forward, small letter: same op, . idle
 > numbers count pieces, 2 a group; an op names its first
 > F3a is of the pass over the prompts, F3c makes the last token
+# A program file has its groups and pieces also with --unit, and the time of its schedule.
+$ pipesim --mode infer --schedule ./own.csv --unit F=1,C=0.5 --json | grep -E '"(groups|prompt_groups|vp|iteration_s)"'; pipesim --mode infer --unit F=1,C=0.5 --pp 2 --groups 2 --prompt-groups 4 --tokens 3 --json | grep -E '"(groups|prompt_groups|vp|iteration_s)"'
+>     "vp": 1,
+>   "iteration_s": 9.0,
+>     "groups": 2,
+>     "prompt_groups": 4,
+>     "vp": 1,
+>   "iteration_s": 9.0,
+>     "groups": 2,
+>     "prompt_groups": 4,
+>     "groups": "2",
+# The schedule is in each list, and is all that --schedule all names.
+$ pipesim schedules | grep ^generate; pipesim schedules --json | grep '"generate"'; pipesim schedules generate --json | grep '"name"'; pipesim sweep --mode infer --model tiny-llama --pp 2 --schedule all --tokens 3 | cut -d, -f1,2
+> generate: prompts, then one token of every group after another; forwards only
+>       "name": "generate",
+>       "name": "generate",
+> point,schedule
+> 0,generate
+# A pass that jitter or a fast device shortens may read memory faster than the device of the data sheet.
+$ for o in "--jitter 60% --seed 2" "--slow 0=2"; do pipesim --mode infer --model llama3-70b --gpus 1 --tokens 2 --batch 1 $o --json | python3 -c 'import json,sys; print(json.load(sys.stdin)["inference"]["memory_bandwidth_frac"] > 1)'; done; pipesim --mode infer --model deit-b --cluster p100-daint --prompt 7 --gpus 1 --tokens 1 --batch 4101 --jitter 50% --json | grep -c mfu
+> True
+> True
+> 2
+# The page says what its figures are, and has no words of training.
+$ pipesim --mode infer --model tiny-llama --pp 2 --batch 4 --tokens 3 --html page.html --quiet; for w in "end of the prompts of a group" "one training step" "training on" "MBS" "ZeRO"; do echo "$w: $(grep -c "$w" page.html)"; done
+> end of the prompts of a group: 1
+> one training step: 0
+> training on: 0
+> MBS: 0
+> ZeRO: 0
 $ pipesim --mode infer --schedule 1f1b --pp 4 --unit F=1
 ! pipesim: error: --schedule 1f1b trains; --mode infer has the schedule generate
 = 2
