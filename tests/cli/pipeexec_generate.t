@@ -184,3 +184,6 @@ $ pipeexec generate --model opt-13b --positions 64 --layers 2 --hidden 32 --head
 $ pipeexec generate --np 2 --batch 4 --groups 2 --prompt-groups 4 --tokens 3 --gantt | tail -2
 > numbers count pieces, 2 a group; an op names its first
 > F3a is of the pass over the prompts, F3c makes the last token
+# An eager order has the tokens of the strict one.
+$ pipesim program --mode infer --pp 2 --groups 2 --prompt-groups 4 --tokens 4 --order eager -o eager.csv; for o in "--schedule eager.csv" "-np 2 --groups 2 --prompt-groups 4 --tokens 4"; do pipeexec generate --resume ck $o --batch 4 --check --json | python3 -c 'import json,sys; r=json.load(sys.stdin); print(r["tokens"], r["check"]["one_rank"]["tokens_equal"], r["structural_error_s"])'; done | uniq | wc -l
+> 1
