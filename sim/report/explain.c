@@ -113,7 +113,8 @@ static void explain_times(const struct pp_result *r, FILE *out)
     const struct pp_metrics *m = &r->metrics;
     const char *unit = r->config.is_unit ? "units" : "s";
 
-    fprintf(out, "\ntime\n  step %.17g %s: %s, exact (engine %s)\n", m->iteration_s, unit,
+    fprintf(out, "\ntime\n  %s %.17g %s: %s, exact (engine %s)\n",
+            r->config.generation.passes > 0 ? "all" : "step", m->iteration_s, unit,
             r->config.engine_options.eval.steps > 1 ? "steady step, (T_K - T_1) / (K - 1)"
                                                     : "latest end over ranks and replicas",
             r->config.engine->name);

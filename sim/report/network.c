@@ -141,8 +141,11 @@ void pp_explain_network(const struct pp_result *r, FILE *out)
     if (!r->config.engine_options.network)
         return;
     fprintf(out,
-            "  %s; use of a link = bytes of messages and gradient sums in a step / (bandwidth * "
-            "step), of all replicas\n",
+            r->config.generation.passes > 0
+                ? "  %s; use of a link = bytes of messages / (bandwidth * time of all), of all "
+                  "replicas\n"
+                : "  %s; use of a link = bytes of messages and gradient sums in a step / "
+                  "(bandwidth * step), of all replicas\n",
             pp_fabric_names[r->config.cluster.fabric.kind]);
     for (int i = 0; i < loads.count; i++) {
         const struct pp_link_class *class = &loads.classes[i];
