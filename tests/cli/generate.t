@@ -274,6 +274,6 @@ $ run() { pipesim --mode infer --model llama3-70b --pp 8 --prompt 7000 --tokens 
 >   "fits": true,
 # Page and --explain have no words of training.
 $ pipesim --mode infer --model gpt2 --gpus 1 --batch 4 --html page.html --quiet; grep -o '<dt>[a-z]*' page.html | cut -c5- | xargs; pipesim --mode infer --model gpt2 --gpus 1 --explain | grep -ciE 'gradient|optimizer|  step |micro-batch'
-> first each all peak model cluster serve costs folding engine
+> first each all peak model cluster layout costs folding engine
 > 0
 = 1
