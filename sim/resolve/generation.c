@@ -265,9 +265,6 @@ enum pp_status pp_resolve_passes(const struct pp_wish *wish, struct pp_config *c
     }
     PP_TRY(check_file(wish, config, err));
     config->generation.passes = config->file_program->passes;
-    config->generation.groups = config->file_program->micro_batches;
-    config->generation.prompt_groups =
-        config->file_program->micro_batches * config->file_program->granules;
     config->origin.chosen &= ~(unsigned)PP_CHOSE_TOKENS;
     return config->is_unit ? PP_OK : check_sequence(wish, config, err);
 }
