@@ -104,6 +104,7 @@ enum pp_state_class {
     PP_STATE_OPTIMIZER,
     PP_STATE_SHARDED,                        /* number of classes that can be sharded */
     PP_STATE_ACTIVATIONS = PP_STATE_SHARDED, /* saved by forwards; has a home tier only */
+    PP_STATE_CACHE,                          /* keys and values of a run that generates; as well */
     PP_STATE_CLASSES
 };
 /* End of a movement; core/cost/state.h maps it to a tier. */

@@ -115,6 +115,9 @@ struct pp_costs {
     /* Copies of saved activations inside of an op, next to its compute: down in F, up in R, B, I.
      * Of one whole micro-batch-split, as above; NULL = none. */
     struct pp_cost *inner[PP_OP_KINDS];
+    /* Keys and values that move inside of F, of one whole micro-batch: [direction][stage], enum
+     * pp_copy_stream. NULL: they stay on the device. */
+    struct pp_cost *cached[PP_COPY_UP + 1];
     /* p2p of one whole micro-batch from `stage` (F: to stage+1, B: to stage-1), by link class. A
      * message pays its latency once, and bandwidth by share. */
     int links;                 /* number of link classes, >= 1 */
@@ -147,7 +150,7 @@ struct pp_costs {
 /* Is true if ops may copy between memory tiers while they compute. */
 static inline bool pp_costs_have_inner(const struct pp_costs *costs)
 {
-    return costs->gathers || costs->inner[PP_F];
+    return costs->gathers || costs->inner[PP_F] || costs->cached[PP_COPY_UP];
 }
 /* Is true if parameters or gradients of a stage move inside of its ops. */
 static inline bool pp_costs_have_links(const struct pp_costs *costs, int stage)
@@ -163,6 +166,10 @@ static inline int pp_costs_copied_inside(const struct pp_costs *costs, int kind,
         costs->gathers && stage < costs->stages ? &costs->gathers[stage] : NULL;
     const bool makes_grads = kind == PP_B || kind == PP_W;
 
+    if (kind == PP_F && costs->cached[PP_COPY_UP] && stage < costs->stages &&
+        costs->cached[PP_COPY_UP][stage].ps + costs->cached[PP_COPY_DOWN][stage].ps >
+            (g ? g->load_ps : 0))
+        return PP_STATE_CACHE;
     if (costs->inner[kind])
         return PP_STATE_ACTIVATIONS;
     return g && makes_grads && g->part_ps > (kind == PP_B ? g->reload_ps : 0) ? PP_STATE_GRADS

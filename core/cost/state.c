@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *const pp_state_class_names[PP_STATE_CLASSES] = {"p", "g", "os", "a"};
+const char *const pp_state_class_names[PP_STATE_CLASSES] = {"p", "g", "os", "a", "kv"};
 const char *const pp_gather_names[] = {"layer", "chunk", NULL};
 const char *const pp_evict_names[] = {"belady", "lru", "fifo", NULL};
 

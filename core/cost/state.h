@@ -15,7 +15,7 @@
 
 #include <stdbool.h>
 
-extern const char *const pp_state_class_names[PP_STATE_CLASSES]; /* "p", "g", "os", "a" */
+extern const char *const pp_state_class_names[PP_STATE_CLASSES]; /* "p", "g", "os", "a", "kv" */
 
 struct pp_mesh {
     int in_node, nodes; /* {1, 1}: whole on every device; {0, 0}: left out, which is the same */

@@ -155,6 +155,17 @@ static enum pp_status check_auto(const struct pp_exec_wish *wish, const struct p
     return PP_OK;
 }
 
+static enum pp_status check_cache(const struct pp_exec_wish *wish,
+                                  const struct pp_state_spec *state, struct pp_error *err)
+{
+    return pp_state_is_away(state, PP_STATE_CACHE)
+               ? pp_error_set(err, PP_EINVAL,
+                              "--offload %s: kv, the cache of keys and values, is only simulated; "
+                              "nearest: pipesim --mode infer --offload kv=host",
+                              wish->offload)
+               : PP_OK;
+}
+
 /* A chunk's parameters are in one place. */
 static enum pp_status check_params(const struct pp_exec_wish *wish,
                                    const struct pp_state_spec *state, struct pp_error *err)
@@ -260,6 +271,7 @@ enum pp_status pp_exec_take_tiers(const struct pp_exec_wish *wish,
     state->evict = (enum pp_evict)wish->evict;
     state->has_grads_in_params = wish->grads_in_params;
     state->activation_bits = config->act_bits;
+    PP_TRY(check_cache(wish, state, err));
     PP_TRY(check_auto(wish, state, err));
     PP_TRY(check_nvme(wish, state, err));
     PP_TRY(check_shards(wish, state, err));

@@ -36,10 +36,22 @@ static int64_t saved_ps(const struct pp_program *p, const struct pp_costs *costs
                              p->granule_count[i], costs->granules);
 }
 
+/* Returns the time of keys and values that move inside of op i. */
+static int64_t cached_ps(const struct pp_program *p, const struct pp_costs *costs, int i,
+                         bool is_up)
+{
+    const struct pp_cost *cached = costs->cached[is_up ? PP_COPY_UP : PP_COPY_DOWN];
+
+    return cached && p->kind[i] == PP_F
+               ? pp_costs_share_ps(cached[p->stage[i]].ps, p->granule_count[i], costs->granules)
+               : 0;
+}
+
 /* Returns the time that copies inside op i take on the link up, or down; 0 if there are none. */
 static int64_t inner_ps(const struct pp_program *p, const struct pp_costs *costs, int i, bool is_up)
 {
-    return state_ps(p, costs, i, is_up) + saved_ps(p, costs, i, is_up);
+    return state_ps(p, costs, i, is_up) + saved_ps(p, costs, i, is_up) +
+           cached_ps(p, costs, i, is_up);
 }
 
 /* Returns the first instruction of the list of i. */

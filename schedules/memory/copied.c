@@ -42,6 +42,19 @@ static void add_saved(const struct pp_program *p, const struct pp_costs *costs, 
             costs->granules;
 }
 
+/* Adds the keys and values that move inside of F. */
+static void add_cached(const struct pp_program *p, const struct pp_costs *costs, int i,
+                       struct pp_copied *by_class)
+{
+    struct pp_copied *copied = &by_class[PP_STATE_CACHE];
+    const double share = (double)p->granule_count[i] / costs->granules;
+
+    if (!costs->cached[PP_COPY_UP] || p->kind[i] != PP_F)
+        return;
+    copied->up_bytes += share * costs->cached[PP_COPY_UP][p->stage[i]].bytes;
+    copied->down_bytes += share * costs->cached[PP_COPY_DOWN][p->stage[i]].bytes;
+}
+
 /* Adds the inner buckets of an update, each way. */
 static void add_buckets(const struct pp_costs *costs, int stage, struct pp_copied *by_class)
 {
@@ -92,6 +105,7 @@ void pp_copied_of_rank(const struct pp_program *p, const struct pp_costs *costs,
             add_loads(costs, kind, p->stage[i], by_class);
         add_parts(p, costs, i, by_class);
         add_saved(p, costs, i, by_class);
+        add_cached(p, costs, i, by_class);
     }
 }
 

@@ -12,10 +12,9 @@ static const struct row {
     enum pp_state_class class;
     const char *words;
 } movable[] = {
-    {PP_STATE_PARAMS, "parameters"},
-    {PP_STATE_GRADS, "gradients"},
-    {PP_STATE_OPTIMIZER, "optimizer state"},
-    {PP_STATE_ACTIVATIONS, "saved activations"},
+    {PP_STATE_PARAMS, "parameters"},         {PP_STATE_GRADS, "gradients"},
+    {PP_STATE_OPTIMIZER, "optimizer state"}, {PP_STATE_ACTIVATIONS, "saved activations"},
+    {PP_STATE_CACHE, "keys and values"},
 };
 
 /* A part of the text. */
@@ -131,14 +130,14 @@ static enum pp_status parse_text(const char *text, struct pp_state_spec *state,
 static const struct meant {
     const char *word, *name;
 } meant_rows[] = {
-    {"p", "p"},         {"params", "p"},      {"param", "p"},    {"parameters", "p"},
-    {"weights", "p"},   {"g", "g"},           {"grads", "g"},    {"grad", "g"},
-    {"gradients", "g"}, {"os", "os"},         {"o", "os"},       {"opt", "os"},
-    {"optim", "os"},    {"optimizer", "os"},  {"a", "a"},        {"act", "a"},
-    {"acts", "a"},      {"activations", "a"}, {"all", "p,g,os"}, {"state", "p,g,os"},
-    {"host", "host"},   {"cpu", "host"},      {"ram", "host"},   {"dram", "host"},
-    {"nvme", "nvme"},   {"disk", "nvme"},     {"disks", "nvme"}, {"ssd", "nvme"},
-    {"drive", "nvme"},  {"drives", "nvme"},
+    {"p", "p"},          {"params", "p"},      {"param", "p"},     {"parameters", "p"},
+    {"weights", "p"},    {"g", "g"},           {"grads", "g"},     {"grad", "g"},
+    {"gradients", "g"},  {"os", "os"},         {"o", "os"},        {"opt", "os"},
+    {"optim", "os"},     {"optimizer", "os"},  {"a", "a"},         {"act", "a"},
+    {"acts", "a"},       {"activations", "a"}, {"cache", "kv"},    {"all", "p,g,os"},
+    {"state", "p,g,os"}, {"host", "host"},     {"cpu", "host"},    {"ram", "host"},
+    {"dram", "host"},    {"nvme", "nvme"},     {"disk", "nvme"},   {"disks", "nvme"},
+    {"ssd", "nvme"},     {"drive", "nvme"},    {"drives", "nvme"},
 };
 
 enum { MEANT_BYTES = 96 };

@@ -153,9 +153,9 @@ PP_ROW_CHOICE(evict, "POLICY", "belady|lru|fifo", G_STATE, SHAPE | NEEDS_FETCHES
     .help = "Unit that leaves a full --cache: that with the farthest next use, the least recently "
             "used one, or the one that came first.")
 PP_ROW_TEXT(offload, "CLASS=TIER,...", G_STATE, SHAPE,
-    .help = "Keep p (parameters), g (gradients), os (optimizer state) or a (saved activations) on "
-            "another memory tier, host or nvme, such as p,g,os=host,a=nvme: a class without a tier "
-            "takes that of the next one. p=host:40% moves a share, a=host:auto the least that "
+    .help = "Keep p (parameters), g (gradients), os (optimizer state), a (saved activations) or, with "
+            "--mode infer, kv (keys and values) on another memory tier, host or nvme, such as "
+            "p,g,os=host,a=nvme: a class without a tier takes that of the next one. p=host:40% moves a share, a=host:auto the least that "
             "fits. Parameters are prefetched into --gather-buffers, one --gather unit at a time, "
             "and gradients leave through as many. Activations leave the device after their "
             "forward and return before their backward. Optimizer state streams through the "

@@ -6,7 +6,7 @@
 enum { STEPS = 20 }; /* of 5 % */
 
 static const enum pp_state_class order[] = {PP_STATE_OPTIMIZER, PP_STATE_GRADS, PP_STATE_PARAMS,
-                                            PP_STATE_ACTIVATIONS};
+                                            PP_STATE_ACTIVATIONS, PP_STATE_CACHE};
 
 int pp_auto_share_first(const struct pp_state_spec *spec)
 {

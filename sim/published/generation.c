@@ -26,8 +26,6 @@ static enum pp_status check_cells(const struct pp_measure_writer *w, struct pp_e
             !(NEEDED[i] <= PP_COL_VOCAB && pp_measure_is_named(w->row)))
             missing = pp_arena_printf(w->arena, "%s%s %s", missing, *missing ? "," : "",
                                       pp_measure_columns[NEEDED[i]]);
-    if (pp_measure_contains(w->row->cell[PP_COL_OFFLOAD], "kv="))
-        return pp_error_set(err, PP_EINVAL, "a cache of keys and values on another tier");
     return *missing ? pp_error_set(err, PP_EINVAL, "missing:%s", missing) : PP_OK;
 }
 

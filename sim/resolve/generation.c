@@ -173,7 +173,7 @@ static enum pp_status check_sequence(const struct pp_wish *wish, const struct pp
     return check_positions(wish, config, err);
 }
 
-/* Only parameters can live on another tier: training alone has the other classes. */
+/* Parameters and the cache can live on another tier: training alone has the other classes. */
 static enum pp_status check_tiers(const struct pp_wish *wish, const struct pp_config *config,
                                   struct pp_error *err)
 {
@@ -188,10 +188,22 @@ static enum pp_status check_tiers(const struct pp_wish *wish, const struct pp_co
     for (size_t i = 0; i < PP_COUNT(TRAINING); i++)
         if (pp_state_is_away(&config->wanted, TRAINING[i]))
             return pp_error_set(err, PP_EINVAL,
-                                "%s is of training: with --mode infer only parameters can be on "
-                                "another tier; nearest: --offload p=host",
+                                "%s is of training: with --mode infer parameters and the cache "
+                                "can be on another tier; nearest: --offload p=host, --offload "
+                                "kv=host",
                                 wish->given.offload.typed);
     return PP_OK;
+}
+
+static enum pp_status check_training(const struct pp_wish *wish, const struct pp_config *config,
+                                     struct pp_error *err)
+{
+    return pp_state_is_away(&config->wanted, PP_STATE_CACHE)
+               ? pp_error_set(err, PP_EINVAL,
+                              "%s: kv, the cache of keys and values, is of --mode infer; nearest: "
+                              "--offload a=host",
+                              wish->given.offload.typed)
+               : PP_OK;
 }
 
 /* Returns the bits of choice k of "16|8|4"; 0 = not given. */
@@ -209,7 +221,7 @@ enum pp_status pp_resolve_generation(const struct pp_wish *wish, struct pp_confi
     PP_TRY(read_cache(wish, g, err));
     if (!pp_wish_generates(wish)) {
         *g = (struct pp_generation){0};
-        return PP_OK;
+        return check_training(wish, config, err);
     }
     const bool is_encoder = !config->is_unit && !config->model.is_causal;
     g->passes = wish->tokens ? wish->tokens : is_encoder ? 1 : USUAL_TOKENS;

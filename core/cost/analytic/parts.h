@@ -374,8 +374,6 @@ void pp_analytic_saved(const struct pp_cost_inputs *in, double recompute_frac, i
 double pp_analytic_move_rate(const struct pp_cost_inputs *in, enum pp_purpose purpose);
 struct pp_cost pp_analytic_move(const struct pp_cost_inputs *in, enum pp_purpose purpose,
                                 double bytes);
-/* Returns the devices of a node that share its tiers and processors. */
-double pp_analytic_node_devices(const struct pp_cost_inputs *in);
 
 /* ---- host.c: updates by the processors of a node --------------------------------------------- */
 

@@ -115,6 +115,9 @@ double pp_analytic_ep_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind
 void pp_analytic_fill_links(struct pp_arena *arena, const struct pp_cost_inputs *in,
                             struct pp_costs *costs);
 
+/* Returns the devices of a node that share its tiers and processors. */
+double pp_analytic_node_devices(const struct pp_cost_inputs *in);
+
 /* Value of a unit, with more in the first and in the last. */
 struct pp_by_unit {
     double each, first, last;

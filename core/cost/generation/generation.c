@@ -104,8 +104,9 @@ static void fill_stage(struct pp_arena *arena, const struct pp_cost_inputs *in,
         add_cached(&cached[pass], &held, &sum);
         pp_pass_add_host(&p->work, stage == in->stages - 1, &sum);
         const int v = pass * in->stages + stage;
+        const struct pp_cost loads = loads_of(arena, p, &held, &sum, stage, v, costs);
         costs->op[PP_F][v] =
-            cost_of(&sum, loads_of(arena, p, &held, &sum, stage, v, costs), pieces);
+            cost_of(&sum, pp_pass_copies(&p->work, &sum, &held, loads, v, pieces, costs), pieces);
     }
 }
 
@@ -131,6 +132,9 @@ static struct pp_costs *allocate(struct pp_arena *arena, const struct pp_cost_in
     costs->op[PP_F] = PP_ARRAY(arena, struct pp_cost, all);
     costs->ring_alpha_ps = PP_ARRAY(arena, int64_t, all);
     costs->memory = PP_ARRAY(arena, struct pp_stage_memory, all);
+    if (pp_state_is_away(&in->state, PP_STATE_CACHE))
+        for (int stream = PP_COPY_DOWN; stream <= PP_COPY_UP; stream++)
+            costs->cached[stream] = PP_ARRAY(arena, struct pp_cost, all);
     if (!pp_state_is_away(&in->state, PP_STATE_PARAMS))
         return costs;
     for (int purpose = PP_FOR_STEP + 1; purpose < PP_PURPOSES; purpose++)

@@ -75,20 +75,39 @@ static void first_passes(const struct pp_cost_inputs *in, int v, struct pp_stage
     memory->away_bytes[in->state.home[PP_STATE_PARAMS]] += away;
 }
 
+/* Adds what the cache of a group grows by. The share of another tier is there for all groups, and
+ * has buffers on the device for the blocks in flight. */
+static void put_cache(const struct pp_cost_inputs *in, int stage, int pass,
+                      struct pp_stage_memory *memory)
+{
+    const struct pp_generation *g = in->generation;
+    const double grown = pass == 0 || g->kv_page_tokens > 0 ? grown_bytes(in, stage, pass) : 0,
+                 moved = pp_state_moved(&in->state, PP_STATE_CACHE),
+                 pieces = pass == 0 ? pp_generation_pieces(g) : 1;
+    struct pp_pass_work work;
+
+    memory->kv_bytes = grown * (1 - moved);
+    if (moved == 0)
+        return;
+    pp_pass_open(in, pass, &work);
+    const struct pp_stage_layers held = pp_analytic_stage_layers(&work.in, stage);
+    memory->forward_bytes += pieces * pp_pass_copy_room(&work, &held, pass);
+    memory->away_bytes[in->state.home[PP_STATE_CACHE]] += g->groups * grown * moved;
+}
+
 /* Later passes differ from pass 1 only in what the cache grows by. A contiguous one is all there.
  */
 void pp_pass_memory(const struct pp_cost_inputs *in, struct pp_stage_memory *memory)
 {
-    const struct pp_generation *g = in->generation;
-    const int all = in->stages * g->passes;
+    const int all = in->stages * in->generation->passes;
 
     for (int v = 0; v < all; v++) {
-        const int stage = v % in->stages, pass = v / in->stages;
-        if (pass < 2)
+        if (v < 2 * in->stages)
             first_passes(in, v, &memory[v]);
         else
             memory[v] = memory[v - in->stages];
-        memory[v].kv_bytes = pass == 0 || g->kv_page_tokens > 0 ? grown_bytes(in, stage, pass) : 0;
     }
+    for (int v = 0; v < all; v++)
+        put_cache(in, v % in->stages, v / in->stages, &memory[v]);
     memory[all - 1].boundary_bytes = 0;
 }
