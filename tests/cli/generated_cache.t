@@ -10,8 +10,8 @@ $ pipesim --mode infer --model opt-30b --cluster a100 --gpus 1 --batch 8 --promp
 # In the report.
 $ pipesim --mode infer --model opt-30b --cluster a100 --gpus 1 --batch 64 --prompt 512 --tokens 9 --offload p,kv=host | grep -E -A2 '^  (peak|tiers)'
 >   peak memory       11.1 GiB   of 79.3: fits; KV 1.31 MiB a token, 0.00 GiB here
->   room     1,062 sequences of 521 tokens; 266 of 2,050; = (79.35 - 6.69 GiB) /
->            70 MiB a sequence of 521 tokens
+>   room     1,062 sequences of 521 tokens, or 266 of 2,050; = (79.35 - 6.69 GiB)
+>            / 70 MiB a sequence of 521 tokens
 > --
 >   tiers    host 98.5 of 2048.0 GiB a device
 >            copied a step, down | up, GiB: p 0 | 502, kv 42.7 | 339; exposed 33.2
