@@ -63,17 +63,24 @@ static json_t *schedule_json(const struct pp_schedule *s)
     return o;
 }
 
-void pp_list_schedules_json(const struct pp_schedule *one, FILE *out)
+static json_t *schedules_json(const struct pp_schedule *const *all, const struct pp_schedule *one)
 {
     json_t *list = json_array();
 
-    for (int i = 0; pp_schedule_name(i); i++) {
-        const struct pp_schedule *schedule = pp_schedule_find(pp_schedule_name(i));
+    for (int i = 0; all[i]; i++)
+        if (!one || one == all[i])
+            json_array_append_new(list, schedule_json(all[i]));
+    return list;
+}
 
-        if (!one || one == schedule)
-            json_array_append_new(list, schedule_json(schedule));
-    }
-    print_list("schedules", list, out);
+void pp_list_schedules_json(const struct pp_schedule *one, FILE *out)
+{
+    json_t *o = json_object();
+
+    json_object_set_new(o, "schema", json_string("pipesim.schedules/1"));
+    json_object_set_new(o, "schedules", schedules_json(pp_schedules, one));
+    json_object_set_new(o, "generators", schedules_json(pp_generators, one));
+    pp_json_print(o, out);
 }
 
 /* ---- models ---------------------------------------------------------------------------------- */
