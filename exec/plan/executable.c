@@ -67,6 +67,10 @@ enum pp_status pp_exec_check_subject(const struct pp_exec_wish *wish,
 {
     static const char VERSIONS[] = "its micro-batches need several versions of the weights";
 
+    if (subject->file ? subject->file->passes > 0 : subject->schedule->is_forward_only)
+        return pp_error_set(err, PP_EINVAL,
+                            "--schedule %s makes tokens and trains nothing; use pipeexec generate",
+                            subject->name);
     if (subject->file ? subject->file->versions > 1 : subject->schedule->is_simulated_only)
         return simulated_only(wish, config, subject, VERSIONS, err);
     if (subject->file && subject->file->mode != PP_MODE_TRAIN)

@@ -179,9 +179,12 @@ enum pp_status pp_command_schedules(struct pp_arena *arena, const struct pp_wish
           "and micro-batch. A bubble is a share of the step, for equal stages and\nfree "
           "communication.\n\n",
           out);
-    for (int i = 0; pp_schedule_name(i); i++) {
+    for (int i = 0; pp_schedules[i]; i++) {
         fputs(i ? "\n" : "", out);
-        print_schedule(arena, pp_schedule_find(pp_schedule_name(i)), out);
+        print_schedule(arena, pp_schedules[i], out);
     }
+    for (int i = 0; pp_generators[i]; i++)
+        fprintf(out, "\nWith --mode infer there is %s; see pipesim schedules %s.\n",
+                pp_generators[i]->name, pp_generators[i]->name);
     return PP_OK;
 }

@@ -27,8 +27,8 @@ $ pipesim --mode infer --schedule ./own.csv --unit F=1,C=0.5 --json | grep -E '"
 >     "prompt_groups": 4,
 >     "groups": "2",
 # The schedule is in each list, and is all that --schedule all names.
-$ pipesim schedules | grep ^generate; pipesim schedules --json | grep '"generate"'; pipesim schedules generate --json | grep '"name"'; pipesim sweep --mode infer --model tiny-llama --pp 2 --schedule all --tokens 3 | cut -d, -f1,2
-> generate: prompts, then one token of every group after another; forwards only
+$ pipesim schedules | tail -1; pipesim schedules --json | grep '"generate"'; pipesim schedules generate --json | grep '"name"'; pipesim sweep --mode infer --model tiny-llama --pp 2 --schedule all --tokens 3 | cut -d, -f1,2
+> With --mode infer there is generate; see pipesim schedules generate.
 >       "name": "generate",
 >       "name": "generate",
 > point,schedule

@@ -187,3 +187,7 @@ $ pipeexec generate --np 2 --batch 4 --groups 2 --prompt-groups 4 --tokens 3 --g
 # An eager order has the tokens of the strict one.
 $ pipesim program --mode infer --pp 2 --groups 2 --prompt-groups 4 --tokens 4 --order eager -o eager.csv; for o in "--schedule eager.csv" "-np 2 --groups 2 --prompt-groups 4 --tokens 4"; do pipeexec generate --resume ck $o --batch 4 --check --json | python3 -c 'import json,sys; r=json.load(sys.stdin); print(r["tokens"], r["check"]["one_rank"]["tokens_equal"], r["structural_error_s"])'; done | uniq | wc -l
 > 1
+# Training has no schedule that only generates.
+$ pipeexec --schedule generate --np 2; printf '# passes: 2\n0F0,2F0\n1F0,3F0\n' >p.csv; pipeexec --schedule p.csv; rm p.csv
+! pipeexec: error: --schedule generate makes tokens and trains nothing; use pipeexec generate
+! pipeexec: error: --schedule p.csv makes tokens and trains nothing; use pipeexec generate
