@@ -36,7 +36,7 @@ static enum pp_status check_single(const struct pp_wish *wish, int subjects, str
 static void add_room(const struct pp_result *r, struct pp_error *err)
 {
     const struct pp_generation *g = &r->config.generation;
-    const int room = pp_inference_room(r, g->prompt_tokens + g->passes);
+    const int room = pp_inference_room(r, g->prompt_tokens + g->passes).sequences;
 
     if (room > 0)
         pp_error_append(err, "; the largest batch is %d", room);

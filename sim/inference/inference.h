@@ -41,10 +41,17 @@ enum pp_status pp_inference_find(struct pp_arena *arena, const struct pp_result 
 
 /* ---- room.c ---------------------------------------------------------------------------------- */
 
-/* Returns the most sequences of `tokens` tokens each, prompt included, for which the run has
- * memory; a multiple of the pieces of prompts. 0: not even one fits. By bisection over the memory
- * of the program. */
-int pp_inference_room(const struct pp_result *result, int tokens);
+/* Memory of a run for sequences of some length. */
+struct pp_room {
+    int sequences; /* the most that fit, a multiple of the pieces of prompts; 0: not even one fits
+                    */
+    /* The fullest device without sequences, and what each adds to it: the line through two peaks.
+     */
+    double fixed_bytes, sequence_bytes;
+};
+/* Finds the room for sequences of `tokens` tokens each, prompt included; all 0 in unit mode. By
+ * bisection over the memory of the program. */
+struct pp_room pp_inference_room(const struct pp_result *result, int tokens);
 /* Returns the closed form of the same: (free bytes without sequences) / (bytes of a sequence). */
 const char *pp_inference_room_text(struct pp_arena *arena, const struct pp_result *result,
-                                   int tokens);
+                                   const struct pp_room *room, int tokens);

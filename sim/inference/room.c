@@ -34,35 +34,22 @@ static bool find_memory(struct pp_arena *arena, const struct pp_result *r, int b
     return true;
 }
 
-static bool has_room(const struct pp_result *r, int batch, int tokens)
+/* Memory for some sequences. */
+struct need {
+    double peak_bytes; /* of the fullest device; NAN: they cannot be priced */
+    bool fits;         /* on the device, and on other tiers */
+};
+
+static struct need need_of(const struct pp_result *r, int64_t batch, int tokens)
 {
     PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
     struct pp_result other;
 
-    return find_memory(scratch, r, batch, tokens, &other) &&
-           other.memory[other.peak_rank].peak_bytes <= pp_config_capacity_bytes(&r->config) &&
-           pp_tiers_full(&other) == PP_TIER_DEVICE;
-}
-
-/* Returns the bytes of the fullest device with so many sequences; NAN: they cannot be priced. */
-static double peak_bytes(const struct pp_result *r, int batch, int tokens)
-{
-    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
-    struct pp_result other;
-
-    return find_memory(scratch, r, batch, tokens, &other) ? other.memory[other.peak_rank].peak_bytes
-                                                          : (double)NAN;
-}
-
-/* Finds the line through the peaks of one and of two pieces more. */
-static void find_line(const struct pp_result *r, int tokens, double *fixed_bytes,
-                      double *sequence_bytes)
-{
-    const int step = r->config.generation.prompt_groups;
-    const double one = peak_bytes(r, step, tokens), many = peak_bytes(r, 65 * step, tokens);
-
-    *sequence_bytes = (many - one) / (64.0 * step);
-    *fixed_bytes = one - step * *sequence_bytes;
+    if (!find_memory(scratch, r, (int)batch, tokens, &other))
+        return (struct need){(double)NAN, false};
+    const double peak_bytes = other.memory[other.peak_rank].peak_bytes;
+    return (struct need){peak_bytes, peak_bytes <= pp_config_capacity_bytes(&r->config) &&
+                                         pp_tiers_full(&other) == PP_TIER_DEVICE};
 }
 
 /* Multiples of the pieces between which the answer lies: `low` has room, `high` has none. */
@@ -74,37 +61,42 @@ static void narrow(const struct pp_result *r, int tokens, int64_t at, struct ran
 {
     if (at <= range->low || at >= range->high)
         return;
-    if (has_room(r, (int)(at * r->config.generation.prompt_groups), tokens))
+    if (need_of(r, at * r->config.generation.prompt_groups, tokens).fits)
         range->low = at;
     else
         range->high = at;
 }
 
-int pp_inference_room(const struct pp_result *r, int tokens)
+struct pp_room pp_inference_room(const struct pp_result *r, int tokens)
 {
     const int step = r->config.generation.prompt_groups;
     struct range range = {1, MOST_SEQUENCES / step + 1};
-    double fixed_bytes, sequence_bytes;
+    struct pp_room room = {0};
 
-    if (r->config.is_unit || tokens <= r->config.generation.passes || !has_room(r, step, tokens))
-        return 0;
-    find_line(r, tokens, &fixed_bytes, &sequence_bytes);
-    const double guess =
-        floor((pp_config_capacity_bytes(&r->config) - fixed_bytes) / sequence_bytes / step);
+    if (r->config.is_unit || tokens <= r->config.generation.passes)
+        return room;
+    const struct need one = need_of(r, step, tokens), many = need_of(r, 65 * (int64_t)step, tokens);
+    room.sequence_bytes = (many.peak_bytes - one.peak_bytes) / (64.0 * step);
+    room.fixed_bytes = one.peak_bytes - step * room.sequence_bytes;
+    if (!one.fits)
+        return room;
+    const double guess = floor((pp_config_capacity_bytes(&r->config) - room.fixed_bytes) /
+                               room.sequence_bytes / step);
     for (int k = 0; k < 2 && guess > 0 && guess < MOST_SEQUENCES; k++)
         narrow(r, tokens, (int64_t)guess + k, &range);
     while (range.low + 1 < range.high)
         narrow(r, tokens, (range.low + range.high) / 2, &range);
-    return (int)(range.low * step);
+    room.sequences = (int)(range.low * step);
+    return room;
 }
 
-const char *pp_inference_room_text(struct pp_arena *arena, const struct pp_result *r, int tokens)
+const char *pp_inference_room_text(struct pp_arena *arena, const struct pp_result *r,
+                                   const struct pp_room *room, int tokens)
 {
-    double fixed_bytes, sequence_bytes;
     char count[PP_UNITS_TEXT_BYTES];
 
-    find_line(r, tokens, &fixed_bytes, &sequence_bytes);
     return pp_arena_printf(arena, "(%.2f - %.2f GiB) / %.4g MiB a sequence of %s tokens",
-                           pp_config_capacity_bytes(&r->config) / PP_GIB, fixed_bytes / PP_GIB,
-                           sequence_bytes / (PP_GIB / 1024), pp_units_print_count(tokens, count));
+                           pp_config_capacity_bytes(&r->config) / PP_GIB,
+                           room->fixed_bytes / PP_GIB, room->sequence_bytes / (PP_GIB / 1024),
+                           pp_units_print_count(tokens, count));
 }

@@ -70,18 +70,19 @@ static void put_room(const struct pp_report_page *page, const struct pp_result *
 {
     const struct pp_generation *g = &r->config.generation;
     const int own = g->prompt_tokens + g->passes, next = longer(&r->config, own);
-    const int room = pp_inference_room(r, own), more = next ? pp_inference_room(r, next) : 0;
+    const struct pp_room room = pp_inference_room(r, own);
+    const int more = next ? pp_inference_room(r, next).sequences : 0;
     struct pp_arena *arena = page->arena;
     const char *text = "not even one sequence; more devices (--tp, --pp), or --weight-bits 8";
 
-    if (room > 0)
+    if (room.sequences > 0)
         text = pp_arena_printf(
-            arena, "%s~sequence%s of %s~tokens%s; = %s", pp_text_of_whole(arena, room),
-            room == 1 ? "" : "s", pp_text_of_whole(arena, own),
+            arena, "%s~sequence%s of %s~tokens%s; = %s", pp_text_of_whole(arena, room.sequences),
+            room.sequences == 1 ? "" : "s", pp_text_of_whole(arena, own),
             more ? pp_arena_printf(arena, ", or %s of %s", pp_text_of_whole(arena, more),
                                    pp_text_of_whole(arena, next))
                  : "",
-            pp_inference_room_text(arena, r, own));
+            pp_inference_room_text(arena, r, &room, own));
     pp_report_paragraph(page, "room", text);
 }
 

@@ -112,6 +112,7 @@ static void explain_memory(const struct pp_result *r, FILE *out)
     const struct pp_generation *g = &r->config.generation;
     const struct pp_rank_memory *m = &r->memory[r->peak_rank];
     const int own = g->prompt_tokens + g->passes;
+    const struct pp_room room = pp_inference_room(r, own);
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
 
     fprintf(out,
@@ -125,8 +126,8 @@ static void explain_memory(const struct pp_result *r, FILE *out)
             m->activations_bytes / PP_GIB, m->buffers_bytes / PP_GIB, m->other_bytes / PP_GIB,
             m->peak_bytes / PP_GIB, pp_config_capacity_bytes(&r->config) / PP_GIB,
             r->inference->kv_bytes_per_token, g->batch, pp_kv_tokens(g, g->passes - 1, 0),
-            r->inference->kv_bytes, pp_inference_room(r, own), own,
-            pp_inference_room_text(arena, r, own));
+            r->inference->kv_bytes, room.sequences, own,
+            pp_inference_room_text(arena, r, &room, own));
     pp_tiers_explain(r, out);
 }
 

@@ -249,9 +249,10 @@ json_t *pp_generation_json(const struct pp_result *r)
     pp_json_put(o, "prompt_tokens_per_s", f->prompt_tokens_per_s);
     pp_json_put_bytes(o, "kv_bytes_per_token", f->kv_bytes_per_token);
     pp_json_put_bytes(o, "kv_bytes", f->kv_bytes);
-    json_object_set_new(o, "max_batch",
-                        is_unit ? json_null()
-                                : json_integer(pp_inference_room(r, g->prompt_tokens + g->passes)));
+    json_object_set_new(
+        o, "max_batch",
+        is_unit ? json_null()
+                : json_integer(pp_inference_room(r, g->prompt_tokens + g->passes).sequences));
     pp_json_put(o, "memory_bandwidth_frac", f->memory_bandwidth_frac);
     pp_json_put_text(bound, "prompt", pp_limit_names[f->prompt_bound]);
     pp_json_put_text(bound, "token", pp_limit_names[f->token_bound]);

@@ -263,7 +263,7 @@ const char *pp_generation_to_fit(struct pp_arena *arena, const struct pp_result 
     const struct {
         const char *option, *second;
         int64_t value, second_value;
-    } tries[] = {{"batch", NULL, pp_inference_room(r, g->prompt_tokens + g->passes), 0},
+    } tries[] = {{"batch", NULL, pp_inference_room(r, g->prompt_tokens + g->passes).sequences, 0},
                  {"prompt-groups", NULL, g->batch, 0},
                  {"kv-bits", NULL, 8, 0},
                  {"weight-bits", NULL, 8, 0},

@@ -147,6 +147,16 @@ static void peak_of(struct pp_result *result)
     result->is_tight = result->fits && peak_bytes > pp_config_room_bytes(&result->config);
 }
 
+/* Lets a generating program keep the places of its tensors: its memory is found for many batches.
+ */
+static void keep_forms(struct pp_arena *arena, struct pp_program *program)
+{
+    if (program->passes == 0 || program->forms)
+        return;
+    program->forms = PP_NEW(arena, struct pp_program_forms);
+    program->forms->arena = arena;
+}
+
 /* Takes known costs; makes the rest anew. */
 static enum pp_status prepare(struct pp_arena *arena, enum pp_made made,
                               struct pp_prepared *prepared, struct pp_result *result,
@@ -162,6 +172,7 @@ static enum pp_status prepare(struct pp_arena *arena, enum pp_made made,
     PP_TRY(pp_build_known(arena, prepared->programs, &build, &result->program, err));
     if (!result->program)
         return PP_OK;
+    keep_forms(arena, result->program);
     if (!result->config.is_unit && result->costs->op[PP_U])
         pp_overlap_settle(result->program, result->costs);
     result->compute_ps =

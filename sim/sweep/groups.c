@@ -70,7 +70,7 @@ static double token_figure(const struct pp_result *r, int column)
                               f->kv_bytes_per_token,
                               f->memory_bandwidth_frac};
     return column < MAX_BATCH ? figures[column]
-                              : pp_inference_room(r, g->prompt_tokens + g->passes);
+                              : pp_inference_room(r, g->prompt_tokens + g->passes).sequences;
 }
 
 static double seeds_figure(const struct pp_result *r, int column)

@@ -147,7 +147,7 @@ Test(inference, room_is_the_last_batch_that_fits)
         const struct pp_result r =
             run(arena, pp_arena_printf(arena, "%s --batch %d", runs[i].line, runs[i].step), &f);
         const int tokens = r.config.generation.prompt_tokens + r.config.generation.passes;
-        const int room = pp_inference_room(&r, tokens);
+        const int room = pp_inference_room(&r, tokens).sequences;
         int walked = 0;
 
         while (walked < 1000 && fits(arena, runs[i].line, walked + runs[i].step))
@@ -165,6 +165,6 @@ Test(inference, no_room_is_none)
         run(arena, "--mode infer --model llama3-70b --gpus 1 --batch 1 --tokens 4", &f);
 
     cr_expect_not(r.fits);
-    cr_expect_eq(pp_inference_room(&r, 132), 0);
-    cr_expect_eq(pp_inference_room(&r, 4), 0, "no prompt is left");
+    cr_expect_eq(pp_inference_room(&r, 132).sequences, 0);
+    cr_expect_eq(pp_inference_room(&r, 4).sequences, 0, "no prompt is left");
 }
