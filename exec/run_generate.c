@@ -53,7 +53,8 @@ enum pp_status pp_exec_command_generate(struct pp_arena *arena, const struct pp_
     PP_TRY(pp_generate_resolve(arena, wish, g, err));
     if (g->config.doubt[0])
         pp_tell("pipeexec: warning: %s", g->config.doubt);
-    PP_TRY(pp_generate_run(arena, wish, g, wish->json || wish->gantt ? NULL : out, stuck, err));
+    g->stuck = stuck;
+    PP_TRY(pp_generate_run(arena, wish, g, wish->json || wish->gantt ? NULL : out, err));
     if (g->result.is_member)
         return PP_OK;
     if (g->is_checked)

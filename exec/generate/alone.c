@@ -15,7 +15,7 @@ int32_t *pp_generate_prompts_of(struct pp_arena *arena, const struct pp_generate
     return ids;
 }
 
-enum pp_status pp_generate_alone(struct pp_arena *arena, const struct pp_generate *g, bool is_again,
+enum pp_status pp_generate_alone(struct pp_arena *arena, struct pp_generate *g, bool is_again,
                                  struct pp_decoder **decoder, struct pp_error *err)
 {
     const struct pp_exec_config *c = &g->config;
@@ -31,7 +31,9 @@ enum pp_status pp_generate_alone(struct pp_arena *arena, const struct pp_generat
                                .share = {.tp = c->tp, .etp = c->tp},
                                .parts = 1,
                                .place = c->meeting.local_index,
-                               .timeout_s = c->timeout_s};
+                               .timeout_s = c->timeout_s,
+                               .on_stuck = pp_generate_on_stuck,
+                               .stuck_closure = g};
     const struct pp_decoding decoding = {&c->net, c->kernels, place, of, is_again};
     PP_TRY(pp_decoder_create(arena, &decoding, decoder, err));
     pp_decoder_draw(*decoder, &c->recipe);

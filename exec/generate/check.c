@@ -1,6 +1,7 @@
 /* The same tokens on one rank, to the bit; and nearly the same logits without a cache. */
 #include "exec/generate/parts.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -45,18 +46,6 @@ static enum pp_status decode(struct pp_decoder *decoder, struct heard *h, const 
     return pp_sampler_check(&h->g->sampler, err);
 }
 
-/* Notes the first token that differs. */
-static void differ(struct pp_generate_difference *d, int sequence, int position, int32_t token,
-                   int32_t expected)
-{
-    if (d->sequence >= 0)
-        return;
-    d->sequence = sequence;
-    d->position = position;
-    d->token = token;
-    d->expected = expected;
-}
-
 /* Compares the tokens of the run, and its logits, with those of one rank. */
 static void compare_alone(const struct heard *alone, struct pp_generate_difference *d)
 {
@@ -65,27 +54,40 @@ static void compare_alone(const struct heard *alone, struct pp_generate_differen
     for (int s = 0; s < pp_generate_group(g); s++)
         for (int pass = 0; pass < g->of.passes; pass++, d->compared++) {
             const int64_t at = (int64_t)(alone->first + s) * g->of.passes + pass;
-            const int32_t own = alone->tokens[(int64_t)s * g->of.passes + pass];
-            const bool is_same = g->result.tokens[at] == own &&
-                                 g->result.logits[at] ==
-                                     pp_hash_of_logits(row_of(alone, s, pass), g->config.net.vocab);
-            if (!is_same)
-                differ(d, alone->first + s, g->of.prompt_tokens + pass, g->result.tokens[at], own);
+            const struct pp_generate_token token = {
+                .sequence = alone->first + s,
+                .position = g->of.prompt_tokens + pass,
+                .token = g->result.tokens[at],
+                .expected = alone->tokens[(int64_t)s * g->of.passes + pass],
+                .logits = g->result.logits[at],
+                .expected_logits = pp_hash_of_logits(row_of(alone, s, pass), g->config.net.vocab)};
+
+            if (d->first.sequence < 0 &&
+                (token.token != token.expected || token.logits != token.expected_logits))
+                d->first = token;
         }
 }
 
-/* Adds the differences of a token's logits. */
-static void compare_rows(const double *a, const double *b, int words,
+/* Notes the logits of a token that differ most. */
+static void compare_rows(const double *a, const double *b, int words, struct pp_generate_logit at,
                          struct pp_generate_difference *d)
 {
-    double most = 0, largest = 0;
+    double largest = 0;
 
     for (int i = 0; i < words; i++) {
-        most = fmax(most, fabs(a[i] - b[i]));
         largest = fmax(largest, fabs(b[i]));
+        if (fabs(a[i] - b[i]) > at.most) {
+            at.most = fabs(a[i] - b[i]);
+            at.word = i;
+            at.value = a[i];
+            at.expected = b[i];
+        }
     }
-    d->most = fmax(d->most, most);
-    d->most_frac = fmax(d->most_frac, largest > 0 ? most / largest : 0);
+    if (at.most > d->any.most)
+        d->any = at;
+    at.most = largest > 0 ? at.most / largest : 0;
+    if (at.most > d->frac.most)
+        d->frac = at;
 }
 
 /* Compares a run that reads all tokens again with one that has a cache, as long as their tokens are
@@ -98,29 +100,34 @@ static void compare_again(const struct heard *alone, const struct heard *again,
     for (int s = 0; s < pp_generate_group(g); s++)
         for (int pass = 0; pass < g->of.passes; pass++, d->compared++) {
             const int64_t at = (int64_t)s * g->of.passes + pass;
+            const int sequence = alone->first + s, position = g->of.prompt_tokens + pass;
 
-            compare_rows(row_of(alone, s, pass), row_of(again, s, pass), g->config.net.vocab, d);
+            compare_rows(row_of(alone, s, pass), row_of(again, s, pass), g->config.net.vocab,
+                         (struct pp_generate_logit){.sequence = sequence, .position = position}, d);
             if (alone->tokens[at] == again->tokens[at])
                 continue;
-            differ(d, alone->first + s, g->of.prompt_tokens + pass, alone->tokens[at],
-                   again->tokens[at]);
+            if (d->first.sequence < 0)
+                d->first = (struct pp_generate_token){.sequence = sequence,
+                                                      .position = position,
+                                                      .token = alone->tokens[at],
+                                                      .expected = again->tokens[at]};
             break;
         }
 }
 
 /* ---- verdict --------------------------------------------------------------------------------- */
 
-static enum pp_status judge_alone(const struct pp_generate_difference *d, struct pp_error *err)
+static enum pp_status judge_alone(const struct pp_generate_token *t, struct pp_error *err)
 {
-    if (d->sequence < 0)
+    if (t->sequence < 0)
         return PP_OK;
-    if (d->token == d->expected)
-        return pp_error_set(err, PP_ETOLERANCE,
-                            "sequence %d, position %d: the logits are not those of one rank",
-                            d->sequence, d->position);
-    return pp_error_set(err, PP_ETOLERANCE,
-                        "sequence %d, position %d: the token is %d, and %d on one rank",
-                        d->sequence, d->position, d->token, d->expected);
+    pp_error_set(err, PP_ETOLERANCE, "sequence %d, position %d: ", t->sequence, t->position);
+    if (t->token != t->expected)
+        return pp_error_append(err, "the token is %d, and %d on one rank", t->token, t->expected);
+    return pp_error_append(err,
+                           "the logits are not those of one rank: their hash is %016" PRIx64
+                           ", and %016" PRIx64 " there",
+                           t->logits, t->expected_logits);
 }
 
 struct pp_generate_bound pp_generate_bound(const struct pp_generate *g)
@@ -137,17 +144,19 @@ static enum pp_status judge_again(const struct pp_generate *g, struct pp_error *
 {
     const struct pp_generate_difference *d = &g->result.again;
     const struct pp_generate_bound bound = pp_generate_bound(g);
-    const double found = bound.is_frac ? d->most_frac : d->most;
+    const struct pp_generate_logit *l = bound.is_frac ? &d->frac : &d->any;
 
     if (isinf(bound.most))
         return PP_OK;
-    if (d->sequence >= 0)
+    if (d->first.sequence >= 0)
+        return pp_error_set(
+            err, PP_ETOLERANCE, "sequence %d, position %d: the token is %d, and %d without a cache",
+            d->first.sequence, d->first.position, d->first.token, d->first.expected);
+    if (l->most > bound.most)
         return pp_error_set(err, PP_ETOLERANCE,
-                            "sequence %d, position %d: the token is %d, and %d without a cache",
-                            d->sequence, d->position, d->token, d->expected);
-    if (found > bound.most)
-        return pp_error_set(err, PP_ETOLERANCE,
-                            "a logit differs by %.1e%s without a cache, and %.0e is allowed", found,
+                            "sequence %d, position %d: the logit of token %d is %.9g, and %.9g "
+                            "without a cache: %.1e%s, and %.0e is allowed",
+                            l->sequence, l->position, l->word, l->value, l->expected, l->most,
                             bound.is_frac ? " of the largest" : "", bound.most);
     return PP_OK;
 }
@@ -162,7 +171,7 @@ enum pp_status pp_generate_check(struct pp_arena *arena, struct pp_generate *g,
 
     PP_TRY(pp_generate_alone(arena, g, false, &with, err));
     PP_TRY(pp_generate_alone(arena, g, true, &without, err));
-    r->alone = r->again = (struct pp_generate_difference){.is_done = true, .sequence = -1};
+    r->alone = r->again = (struct pp_generate_difference){.is_done = true, .first.sequence = -1};
     for (int group = 0; group < groups; group++) {
         const int32_t *prompts = pp_generate_prompts_of(arena, g, group * each, each);
 
@@ -171,6 +180,6 @@ enum pp_status pp_generate_check(struct pp_arena *arena, struct pp_generate *g,
         compare_alone(&alone, &r->alone);
         compare_again(&alone, &again, &r->again);
     }
-    PP_TRY(judge_alone(&r->alone, err));
+    PP_TRY(judge_alone(&r->alone.first, err));
     return judge_again(g, err);
 }

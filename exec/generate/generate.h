@@ -26,14 +26,27 @@ struct pp_prompts {
     int tokens;
 };
 
+/* The logit of a word that differs most. */
+struct pp_generate_logit {
+    double most; /* its difference */
+    int sequence, position;
+    int32_t word;
+    double value, expected;
+};
+
+/* A token that differs, or its logits do. */
+struct pp_generate_token {
+    int sequence, position; /* -1 = none; the position counts the prompt */
+    int32_t token, expected;
+    uint64_t logits, expected_logits; /* hashes: see pp_generate_result */
+};
+
 /* How two runs differ in tokens and logits. */
 struct pp_generate_difference {
     bool is_done;
-    int64_t compared;       /* tokens */
-    int sequence, position; /* of the first that differs, or -1; the position counts the prompt */
-    int32_t token, expected;
-    double most;      /* greatest difference of a logit */
-    double most_frac; /* over the greatest logit of its token */
+    int64_t compared; /* tokens */
+    struct pp_generate_token first;
+    struct pp_generate_logit any, frac; /* frac: over the greatest logit of its token */
 };
 
 struct pp_generate_result {
@@ -52,8 +65,9 @@ struct pp_generate_result {
 
 struct pp_generate {
     struct pp_exec_config config;
-    struct pp_generation of; /* of one replica */
-    unsigned chosen;         /* enum pp_generate_chosen */
+    void (*stuck)(const struct pp_error *err); /* ends the process */
+    struct pp_generation of;                   /* of one replica */
+    unsigned chosen;                           /* enum pp_generate_chosen */
     struct pp_token_texts texts;
     struct pp_prompts prompts;
     struct pp_sampler sampler;
@@ -86,10 +100,8 @@ enum pp_status pp_generate_prompts(struct pp_arena *arena, const struct pp_exec_
                                    struct pp_generate *g, struct pp_error *err);
 
 /* run.c: generates; writes the text of the first sequence to `out` as it comes, unless NULL. */
-typedef void (*pp_generate_stuck_fn)(const struct pp_error *err);
 enum pp_status pp_generate_run(struct pp_arena *arena, const struct pp_exec_wish *wish,
-                               struct pp_generate *g, FILE *out, pp_generate_stuck_fn stuck,
-                               struct pp_error *err);
+                               struct pp_generate *g, FILE *out, struct pp_error *err);
 /* check.c: generates again, on one rank and without a cache, and compares. PP_ETOLERANCE, with
  * sequence and position, if that differs. */
 enum pp_status pp_generate_check(struct pp_arena *arena, struct pp_generate *g,

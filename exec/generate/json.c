@@ -34,13 +34,15 @@ static json_t *difference_json(const struct pp_generate_difference *d, bool has_
     json_t *o = json_object();
 
     pp_json_put_int(o, "tokens", d->compared);
-    pp_json_put_bool(o, "tokens_equal", d->sequence < 0);
-    json_object_set_new(o, "sequence", d->sequence < 0 ? json_null() : json_integer(d->sequence));
-    json_object_set_new(o, "position", d->sequence < 0 ? json_null() : json_integer(d->position));
+    pp_json_put_bool(o, "tokens_equal", d->first.sequence < 0);
+    json_object_set_new(o, "sequence",
+                        d->first.sequence < 0 ? json_null() : json_integer(d->first.sequence));
+    json_object_set_new(o, "position",
+                        d->first.sequence < 0 ? json_null() : json_integer(d->first.position));
     if (!has_logits)
         return o;
-    pp_json_put(o, "max_abs_diff", d->most);
-    pp_json_put(o, "max_rel_diff", d->most_frac);
+    pp_json_put(o, "max_abs_diff", d->any.most);
+    pp_json_put(o, "max_rel_diff", d->frac.most);
     return o;
 }
 

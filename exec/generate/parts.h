@@ -21,11 +21,18 @@ const char *pp_generate_text(struct pp_arena *arena, const struct pp_generate *g
 /* ---- alone.c: one group of sequences on one rank --------------------------------------------- */
 
 /* Makes a decoder of one group, with a cache or without, and gives it its weights. */
-enum pp_status pp_generate_alone(struct pp_arena *arena, const struct pp_generate *g, bool is_again,
+enum pp_status pp_generate_alone(struct pp_arena *arena, struct pp_generate *g, bool is_again,
                                  struct pp_decoder **decoder, struct pp_error *err);
 /* Returns the prompts of sequences `first` to first + count - 1: [count][tokens]. */
 int32_t *pp_generate_prompts_of(struct pp_arena *arena, const struct pp_generate *g, int first,
                                 int count);
+
+/* Called by watchdogs with the run: a device or a rank hangs, and this does not return. */
+static inline void pp_generate_on_stuck(void *generate, const struct pp_error *err)
+{
+    ((const struct pp_generate *)generate)->stuck(err);
+}
+
 /* ---- figures.c ------------------------------------------------------------------------------- */
 
 /* Fills in all figures of a run but its tokens, and the trace. */

@@ -108,22 +108,22 @@ static void print_check(const struct pp_exec_page *page, const struct pp_generat
 
     if (!alone->is_done)
         return;
-    if (alone->sequence < 0)
+    if (alone->first.sequence < 0)
         paragraph(page, "check",
                   "%lld~tokens and their logits are those of one rank, to "
                   "the bit",
                   (long long)alone->compared);
     else
-        paragraph(page, "check", "DIFFERS from one rank: sequence %d, position %d", alone->sequence,
-                  alone->position);
-    size_t used = again->sequence < 0
+        paragraph(page, "check", "DIFFERS from one rank: sequence %d, position %d",
+                  alone->first.sequence, alone->first.position);
+    size_t used = again->first.sequence < 0
                       ? pp_exec_append(text, 0, "without a cache: the same tokens; logits")
                       : pp_exec_append(text, 0,
                                        "without a cache: DIFFERS at sequence %d, position "
                                        "%d; logits",
-                                       again->sequence, again->position);
-    used = pp_exec_append(text, used, " differ by at most %.1e, %.1e of the largest", again->most,
-                          again->most_frac);
+                                       again->first.sequence, again->first.position);
+    used = pp_exec_append(text, used, " differ by at most %.1e, %.1e of the largest",
+                          again->any.most, again->frac.most);
     if (isfinite(bound.most))
         pp_exec_append(text, used, " (allowed %.0e%s)", bound.most,
                        bound.is_frac ? " of the largest" : "");

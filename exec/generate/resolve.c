@@ -1,6 +1,7 @@
 /* Resolves a run that generates: model, machine, prompts, program. */
 #include "exec/generate/generate.h"
 
+#include "exec/resolve/what_if.h"
 #include "exec/stage/generate.h"
 
 #include <string.h>
@@ -32,7 +33,7 @@ static enum pp_status take_config(struct pp_arena *arena, struct pp_exec_wish *w
     struct pp_exec_wish *whole = PP_NEW(arena, struct pp_exec_wish);
 
     *whole = *with;
-    whole->steps = resumed ? resumed->manifest.step + 1 : 1;
+    whole->steps = 1;
     whole->warmup = 1;
     PP_TRY(pp_exec_resolve(arena, whole, resumed, &g->config, err));
     g->weights = g->config.weights;
@@ -48,6 +49,30 @@ static enum pp_status check_wish(const struct pp_exec_wish *wish, struct pp_erro
                             "%s: weights on another tier are only simulated; nearest: pipesim "
                             "--mode infer %s",
                             wish->given.offload.typed, wish->given.offload.typed);
+    return PP_OK;
+}
+
+/* A fault of a run: what would only be slower is simulated, and no tier has files. */
+static enum pp_status check_fault(const struct pp_exec_wish *wish, const struct pp_generate *g,
+                                  struct pp_error *err)
+{
+    const struct pp_exec_config *c = &g->config;
+    const struct pp_given *injected = &wish->given.inject;
+
+    for (int i = 0; i < injected->count; i++)
+        if (pp_exec_is_what_if(injected->all[i]))
+            return pp_error_set(err, PP_EINVAL,
+                                "--inject \"%s\": speeds of a run that generates are only "
+                                "simulated; nearest: pipesim --mode infer --slow",
+                                injected->all[i]);
+    if (c->inject.kind && c->inject.kind->needs_file)
+        return pp_error_set(
+            err, PP_EINVAL,
+            "--inject \"%s\": a run that generates has no file on a drive; nearest: "
+            "--inject hang",
+            injected->text);
+    if (pp_inject_check(&c->inject, g->program, c->replicas, c->tp, 0, 1, err) != PP_OK)
+        return pp_error_prefix(err, "--inject: ");
     return PP_OK;
 }
 
@@ -97,5 +122,6 @@ enum pp_status pp_generate_resolve(struct pp_arena *arena, const struct pp_exec_
     PP_TRY(check_encoder(g, err));
     PP_TRY(pp_generate_prompts(arena, with, g, err));
     PP_TRY(pp_generate_program(arena, with, g, err));
+    PP_TRY(check_fault(wish, g, err));
     return pp_net_check_context(&g->config.net, g->of.prompt_tokens + g->of.passes, err);
 }

@@ -56,6 +56,7 @@ static struct pp_machine_options options_of(const struct pp_generate *g,
                                        .ipc = c->ipc,
                                        .may_choose_transport = c->may_choose_transport,
                                        .timeout_s = c->timeout_s,
+                                       .inject = c->inject,
                                        .meeting = c->meeting,
                                        .words = c->words,
                                        .costs = costs,
@@ -129,27 +130,16 @@ static enum pp_status conduct(struct pp_arena *arena, struct pp_generate *g,
     return pp_generate_figures(arena, g, machine, options, err);
 }
 
-struct stuck {
-    pp_generate_stuck_fn call;
-};
-
-static void on_stuck(void *closure, const struct pp_error *error)
-{
-    ((const struct stuck *)closure)->call(error);
-}
-
 static void destroy(void *machine)
 {
     pp_machine_destroy(machine);
 }
 
 enum pp_status pp_generate_run(struct pp_arena *arena, const struct pp_exec_wish *wish,
-                               struct pp_generate *g, FILE *out, pp_generate_stuck_fn stuck,
-                               struct pp_error *err)
+                               struct pp_generate *g, FILE *out, struct pp_error *err)
 {
     struct pp_speaker *speaker = PP_NEW(arena, struct pp_speaker);
     struct pp_machine_generation *generation = PP_NEW(arena, struct pp_machine_generation);
-    struct stuck *end = PP_NEW(arena, struct stuck);
     struct pp_tcp_launched *others = NULL;
     const struct pp_stage **stages;
     struct pp_machine *machine;
@@ -160,7 +150,6 @@ enum pp_status pp_generate_run(struct pp_arena *arena, const struct pp_exec_wish
         options_of(g, stages,
                    pp_exec_costs(arena, g->program, stages, &g->batch, g->config.kernels,
                                  &g->config.wires, false));
-    *end = (struct stuck){stuck};
     *generation = (struct pp_machine_generation){.of = g->of,
                                                  .choose = choose,
                                                  .choose_closure = &g->sampler,
@@ -168,8 +157,8 @@ enum pp_status pp_generate_run(struct pp_arena *arena, const struct pp_exec_wish
                                                  .tokens_closure = speaker,
                                                  .hashes_logits = g->is_checked};
     options.generation = generation;
-    options.on_stuck = on_stuck;
-    options.stuck_closure = end;
+    options.on_stuck = pp_generate_on_stuck;
+    options.stuck_closure = g;
     enum pp_status status = pp_machine_create(arena, &options, &machine, err);
     if (status == PP_OK) {
         pp_arena_defer(arena, destroy, machine);

@@ -1,7 +1,8 @@
 /* A watchdog thread for a device that hangs: the thread that waits for it cannot be woken. */
+#include "exec/reference/alarm.h"
+
 #include "core/clock.h"
 #include "exec/host/futex.h"
-#include "exec/reference/parts.h"
 
 #include <pthread.h>
 
@@ -10,6 +11,7 @@ static const double MOST_S = 5e-9 * TICK_NS; /* a busy machine wakes the thread 
 
 struct pp_alarm {
     struct pp_place place;
+    const char *work;
     pthread_t thread;
     atomic_uint changes; /* number of begins and ends: odd during a wait */
     atomic_bool is_over;
@@ -19,10 +21,8 @@ static void ring(const struct pp_alarm *a, double idle_s)
 {
     struct pp_error err = {0};
 
-    pp_error_set(&err, PP_EFAIL,
-                 "backend %s, in the training on one rank that gradients are checked against "
-                 "(--no-check leaves it out), has made no progress for %.1f s (--timeout)",
-                 a->place.backend->name, idle_s);
+    pp_error_set(&err, PP_EFAIL, "backend %s, in %s, has made no progress for %.1f s (--timeout)",
+                 a->place.backend->name, a->work, idle_s);
     a->place.on_stuck(a->place.stuck_closure, &err);
 }
 
@@ -54,12 +54,13 @@ static void destroy(void *alarm)
 }
 
 enum pp_status pp_alarm_create(struct pp_arena *arena, const struct pp_place *place,
-                               struct pp_alarm **alarm, struct pp_error *err)
+                               const char *work, struct pp_alarm **alarm, struct pp_error *err)
 {
     struct pp_alarm *a = PP_NEW(arena, struct pp_alarm);
 
     *alarm = NULL;
     a->place = *place;
+    a->work = work;
     if (place->backend->is_immediate || !(place->timeout_s > 0) || !place->on_stuck)
         return PP_OK;
     if (pthread_create(&a->thread, NULL, watch, a) != 0)

@@ -93,10 +93,12 @@ static enum pp_status run_call(struct pp_decoder *d, const struct piece *piece,
                                    .cache = d->decoding.is_again ? NULL : p->cache + before,
                                    .logits = p->logits};
     }
+    pp_alarm_switch(d->alarm);
     backend->begin(d->device);
     backend->launch(d->device, 0, forward, d);
-    PP_TRY(backend->finish(d->device, err));
-    return pp_staging_fetch(&d->logits, err);
+    const enum pp_status status = backend->finish(d->device, err);
+    pp_alarm_switch(d->alarm);
+    return status == PP_OK ? pp_staging_fetch(&d->logits, err) : status;
 }
 
 static enum pp_status decode(struct pp_decoder *d, const struct pp_decoder_run *run,

@@ -152,6 +152,11 @@ enum pp_status pp_decoder_create(struct pp_arena *arena, const struct pp_decodin
         pp_turn_make(arena, d->tp, pp_stage_exchange_count(d->parts[0].stages[0], PP_CALL_FORWARD));
     d->of_row = PP_ARRAY(arena, double, decoding->net->vocab);
     PP_TRY(take(arena, d, err));
+    PP_TRY(pp_alarm_create(arena, place,
+                           decoding->is_again
+                               ? "the decoding without a cache that --check compares with"
+                               : "the decoding on one rank that --check compares with",
+                           &d->alarm, err));
     *decoder = d;
     return PP_OK;
 }

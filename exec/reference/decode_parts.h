@@ -2,6 +2,7 @@
 #pragma once
 
 #include "exec/backend/staging.h"
+#include "exec/reference/alarm.h"
 #include "exec/reference/decode.h"
 #include "exec/reference/turn.h"
 
@@ -14,6 +15,7 @@ struct pp_decoder {
     struct pp_decoding decoding;
     struct pp_generation of;
     struct pp_backend_device *device;
+    struct pp_alarm *alarm; /* runs while the device works; NULL = no watchdog */
     int tp, context;
     struct pp_decoder_part *parts;     /* [tp] */
     struct pp_staging weights, logits; /* of all parts; of the first */

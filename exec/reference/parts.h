@@ -2,10 +2,9 @@
 #pragma once
 
 #include "exec/backend/staging.h"
-#include "exec/reference/reference.h"
+#include "exec/reference/alarm.h"
 #include "exec/reference/turn.h"
 
-struct pp_alarm;
 /* A device of a tensor-parallel group, with its part of the model. They run in turn. */
 struct pp_reference_part {
     struct pp_stage *stage;
@@ -46,11 +45,3 @@ struct pp_reference {
 enum pp_status pp_reference_take(struct pp_arena *arena, struct pp_reference *r,
                                  const struct pp_place *place, struct pp_error *err);
 size_t pp_reference_granule_tokens(const struct pp_stage *stage);
-
-/* exec/reference/alarm.c: a watchdog that ends the process if a wait for the device takes longer
- * than the place allows. NULL: none is needed. Ends with the arena. PP_EFAIL: the system gives no
- * thread. */
-enum pp_status pp_alarm_create(struct pp_arena *arena, const struct pp_place *place,
-                               struct pp_alarm **alarm, struct pp_error *err);
-/* Called before a wait and after it; accepts NULL. */
-void pp_alarm_switch(struct pp_alarm *alarm);

@@ -22,7 +22,10 @@ enum pp_status pp_reference_create(struct pp_arena *arena, const struct pp_net *
                                .batch = *batch,
                                .recipe = *recipe};
     PP_TRY(pp_reference_take(arena, r, place, err));
-    PP_TRY(pp_alarm_create(arena, place, &r->alarm, err));
+    PP_TRY(pp_alarm_create(arena, place,
+                           "the training on one rank that gradients are checked against "
+                           "(--no-check leaves it out)",
+                           &r->alarm, err));
     for (int t = 0; t < r->tp; t++)
         pp_state_init(r->parts[t].stage, kernels, recipe, &r->parts[t].seen, pp_cuts_none());
     PP_TRY(pp_staging_push(&r->staging, err));

@@ -143,16 +143,20 @@ static enum pp_status take_capacity(const struct pp_exec_wish *wish, struct pp_n
     return PP_OK;
 }
 
+static bool generates(const struct pp_exec_wish *wish)
+{
+    return wish->request.flags->command == PP_EXEC_GENERATE;
+}
+
 /* Returns the tokens of a sample. Generation has none: its prompts say how many tokens they have,
  * and positions limit them. */
 static int tokens_of(const struct pp_exec_wish *wish, const struct pp_model *m)
 {
     const int most = m->positions - m->numerics.position_offset;
-    const bool generates = wish->request.flags->command == PP_EXEC_GENERATE;
 
     if (wish->seq)
         return wish->seq;
-    return generates && m->positions > 0 && most < m->seq ? most : m->seq;
+    return generates(wish) && m->positions > 0 && most < m->seq ? most : m->seq;
 }
 
 static enum pp_status resolve_model(struct pp_arena *arena, const struct pp_exec_wish *wish,
@@ -172,7 +176,7 @@ static enum pp_status resolve_model(struct pp_arena *arena, const struct pp_exec
     PP_TRY(check_heads(config, err));
     PP_TRY(pp_net_check_kernels(&config->net, config->kernels, config->backend->name, err));
     PP_TRY(pp_exec_weights(arena, wish, config, err));
-    if (wish->request.flags->command == PP_EXEC_GENERATE) /* it has prompts */
+    if (generates(wish)) /* it has prompts */
         return PP_OK;
     PP_TRY(pp_exec_text(arena, wish, &wish->given.data, config, &config->text, err));
     config->text.order = (struct pp_sample_order){
@@ -255,7 +259,7 @@ enum pp_status pp_exec_resolve(struct pp_arena *arena, const struct pp_exec_wish
 {
     *config = (struct pp_exec_config){
         .resumed = resumed,
-        .first_step = resumed ? resumed->manifest.step : 0,
+        .first_step = resumed && !generates(wish) ? resumed->manifest.step : 0,
         .ranks = wish->given.np.count ? wish->np : 0,
         .micro_batches = wish->micro_batches,
         .mbs = wish->given.mbs.count ? wish->mbs : 0,

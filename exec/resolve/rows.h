@@ -276,6 +276,10 @@ PP_ROW_TEXT(inject, "TEXT", G_MACHINE, RUN, .is_repeatable = true,
             "freeze, stop, drop or jump instead of kill. With --nvme also flip, short, eio or "
             "full. 'slow:1=0.5' and 'link-bw:0-1=0.1' are "
             "--slow and --link-bw.")
+PP_ROW_AGAIN(STRING, inject, "TEXT", G_MACHINE, GENERATE, .is_repeatable = true,
+    .help = "Inject a fault before an op of a rank's list: 'kill rank:1 op:5', or hang, freeze, "
+            "stop, drop or jump instead of kill. spoil changes a key in the rank's cache, which "
+            "--check finds.")
 PP_ROW_TEXT(cluster, "NAME", G_MACHINE, BOTH,
     .help = "The cluster of a command of pipesim. It changes nothing: a run measures the machine "
             "that it is on.")

@@ -2,6 +2,7 @@
 #include "exec/worker/inject.h"
 
 #include "core/units.h"
+#include "exec/backend/staging.h"
 #include "exec/worker/worker.h"
 
 #include <signal.h>
@@ -81,6 +82,27 @@ static bool cut_read(struct pp_worker *w)
     return break_file(w, PP_TIER_SHORT);
 }
 
+/* Turns the sign of a key of its first sequence, which later tokens of the sequence meet. */
+static bool spoil(struct pp_worker *w)
+{
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
+    const struct pp_machine *m = w->machine;
+    struct pp_error err;
+
+    for (int s = 0; s < m->stages; s++) {
+        const size_t offset = m->layout[w->rank].generating.cache_offset[s];
+        const struct pp_staging keys = pp_staging_make(
+            scratch, m->backend, m->device, w->block + (offset == SIZE_MAX ? 0 : offset), 8);
+
+        if (offset == SIZE_MAX || pp_staging_fetch(&keys, &err) != PP_OK)
+            continue;
+        keys.on_host[3] ^= (char)0x80; /* little-endian: of one of 4 bytes, or the second of 2 */
+        keys.on_host[7] ^= (char)0x80; /* of 8 bytes, too */
+        pp_staging_push(&keys, &err);
+    }
+    return true;
+}
+
 static const struct pp_inject_kind KINDS[] = {
     {"drop", "its connections to other ranks are closed", drop, .needs_remote = true},
     {"eio", "the next read of its tier nvme fails", fail_read, .needs_file = true},
@@ -92,6 +114,7 @@ static const struct pp_inject_kind KINDS[] = {
      .needs_wall = true},
     {"kill", "its process is killed", kill_self},
     {"short", "its next read from its tier nvme is short", cut_read, .needs_file = true},
+    {"spoil", "a key in its cache changes its sign", spoil, .needs_cache = true},
     {"stop", "its process is stopped", stop_self},
 };
 static const struct key {
@@ -185,6 +208,11 @@ enum pp_status pp_inject_check(const struct pp_inject *inject, const struct pp_p
         if (limits[i].value < limits[i].least || limits[i].value > limits[i].most)
             return pp_error_set(err, PP_EINVAL, "%s:%d: this run has %d to %d", limits[i].name,
                                 limits[i].value, limits[i].least, limits[i].most);
+    if (inject->kind->needs_cache && p->passes == 0)
+        return pp_error_set(err, PP_EINVAL,
+                            "%s: training has no cache of keys and values; nearest: pipeexec "
+                            "generate, or --inject hang",
+                            inject->kind->name);
     if (inject->kind->needs_file && !uses_file(p, inject->rank))
         return pp_error_set(err, PP_EINVAL,
                             "%s: rank %d copies nothing to the tier nvme; give another rank, or "

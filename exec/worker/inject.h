@@ -13,7 +13,8 @@ struct pp_inject_kind {
     bool (*run)(struct pp_worker *worker);
     /* shows only with connections and clocks of workers' own; only on the wall clock */
     bool needs_remote, needs_wall;
-    bool needs_file; /* shows only where something lives on NVMe */
+    bool needs_file;  /* shows only where something lives on NVMe */
+    bool needs_cache; /* shows only in a program that generates */
 };
 struct pp_inject {
     const struct pp_inject_kind *kind; /* NULL = none */

@@ -179,7 +179,7 @@ $ pipeexec --transport shm --backend fake
 ! pipeexec: error: --transport shm: backend fake runs all ranks in one process; use --transport local
 = 2
 $ pipeexec --inject "burn rank:1"
-! pipeexec: error: --inject "burn rank:1": "burn" is none of drop (its connections to other ranks are closed), eio (the next read of its tier nvme fails), flip (a bit flips in what it next reads from its tier nvme), freeze (its thread never returns from an op), full (its next write to its tier nvme finds no room), hang (the rank goes no further), jump (the clock of its process jumps ahead by 1 s), kill (its process is killed), short (its next read from its tier nvme is short), stop (its process is stopped)
+! pipeexec: error: --inject "burn rank:1": "burn" is none of drop (its connections to other ranks are closed), eio (the next read of its tier nvme fails), flip (a bit flips in what it next reads from its tier nvme), freeze (its thread never returns from an op), full (its next write to its tier nvme finds no room), hang (the rank goes no further), jump (the clock of its process jumps ahead by 1 s), kill (its process is killed), short (its next read from its tier nvme is short), spoil (a key in its cache changes its sign), stop (its process is stopped)
 = 2
 $ pipeexec --inject "kill rank:1 op"
 ! pipeexec: error: --inject "kill rank:1 op": "op": expected rank:K, replica:K, tp:K, op:K, step:K

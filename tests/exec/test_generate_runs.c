@@ -302,6 +302,7 @@ Test(generate_runs, faults_name_the_pass)
     check_fault("kill rank:1 op:14", &pp_transport_shm, "step 1");
     check_fault("kill rank:1 op:14", &pp_transport_tcp, "step 1");
     check_fault("hang rank:1 op:14", &pp_transport_shm, "no rank has made progress");
+    check_fault("hang rank:1 op:14", &pp_transport_tcp, "no rank has made progress");
     check_fault("hang rank:1 op:14", &pp_transport_local, "no rank has made progress");
 }
 
