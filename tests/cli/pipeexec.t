@@ -90,6 +90,11 @@ $ pipeexec --help | sed -n '/^Machine:/,/^$/p'
 >                           jump instead of kill. With --nvme also flip, short,
 >                           eio or full. 'slow:1=0.5' and 'link-bw:0-1=0.1' are
 >                           --slow and --link-bw. (may be repeated)
+>   --inject TEXT           Inject a fault before an op of a rank's list: 'kill
+>                           rank:1 op:5', or hang, freeze, stop, drop or jump
+>                           instead of kill. spoil changes a key in the rank's
+>                           cache, which --check finds. (may be repeated) [only
+>                           generate]
 >   --cluster NAME          The cluster of a command of pipesim. It changes
 >                           nothing: a run measures the machine that it is on.
 >   --link TEXT             The links of the virtual clock, for messages and
