@@ -98,7 +98,8 @@ static void capture_list(const struct pp_machine *m, const struct pp_worker *w)
         m->backend->capture(m->device, pp_stream_of(w, i), id, has_timings ? m->launch_of[row] : -1,
                             launch.work, launch.argument);
     }
-    m->backend->capture(m->device, w->index, pp_bar_graph_id(w), -1, pp_squares_run, (void *)w);
+    if (!m->generating) /* it has no gradients, so no norm */
+        m->backend->capture(m->device, w->index, pp_bar_graph_id(w), -1, pp_squares_run, (void *)w);
 }
 
 void pp_machine_graphs(struct pp_arena *arena, const struct pp_machine *m,
