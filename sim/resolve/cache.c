@@ -6,6 +6,7 @@
 #include "schedules/lower/cache.h"
 #include "sim/cli/wish.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -84,20 +85,43 @@ int pp_cache_units(struct pp_arena *arena, const struct pp_config *config, doubl
     return most;
 }
 
-bool pp_cache_evicts(struct pp_arena *arena, const struct pp_config *config)
+struct chunk_units {
+    int least, most;
+};
+
+static struct chunk_units chunk_units(struct pp_arena *arena, const struct pp_config *config)
 {
     const struct pp_arena_mark mark = pp_arena_mark(arena);
     const struct pp_cost_inputs in = pp_config_costs(config, pp_config_ranks(arena, config));
-    const int cached = config->state.cached;
+    struct chunk_units chunk = {INT_MAX, 1};
     double bytes;
-    int largest = 1;
 
     for (int s = 0; s < in.stages; s++) {
         const int units = pp_cost_gather_units(&in, s, &bytes);
-        largest = units > largest ? units : largest;
+        chunk.least = units < chunk.least ? units : chunk.least;
+        chunk.most = units > chunk.most ? units : chunk.most;
     }
     pp_arena_release(arena, mark);
-    return cached >= 2 * largest && cached < pp_cache_units(arena, config, &bytes);
+    return chunk;
+}
+
+bool pp_cache_evicts(struct pp_arena *arena, const struct pp_config *config)
+{
+    const int cached = config->state.cached;
+    double bytes;
+
+    return cached >= 2 * chunk_units(arena, config).most &&
+           cached < pp_cache_units(arena, config, &bytes);
+}
+
+int pp_cache_wanted(struct pp_arena *arena, const struct pp_config *config)
+{
+    const int cached = config->state.cached;
+
+    if (config->generation.passes == 0 || cached <= 1)
+        return 0;
+    const int least = chunk_units(arena, config).least;
+    return cached < least ? least : 0;
 }
 
 static const char *bytes_text(double bytes, char text[PP_UNITS_TEXT_BYTES])
@@ -175,5 +199,7 @@ enum pp_status pp_resolve_kept(struct pp_arena *arena, struct pp_config *config,
     config->state.cached = settled.state.cached = 1;
     PP_TRY(pp_resolve_settled(arena, &settled, &mine, result, err));
     PP_TRY(find_units(arena, &settled, prepared->programs, &config->state.cached, err));
+    if (pp_cache_wanted(arena, config) > 0)
+        config->state.cached = 1;
     return pp_resolve_settled(arena, config, prepared, result, err);
 }

@@ -7,6 +7,7 @@
 #include "sim/config/inputs.h"
 #include "sim/resolve/mode.h"
 
+#include <math.h>
 #include <string.h>
 
 static enum pp_status check_unit_flags(const struct pp_wish *wish, struct pp_error *err)
@@ -195,6 +196,22 @@ static void note_evict(struct pp_arena *arena, const struct pp_wish *wish, struc
                              wish->given.evict.typed, config->state.cached));
 }
 
+/* Notes a cache that takes memory and saves nothing. */
+static void note_cache(struct pp_arena *arena, const struct pp_wish *wish, struct pp_config *config)
+{
+    const int wanted = pp_cache_wanted(arena, config), cached = config->state.cached;
+
+    if (wanted > 0)
+        note(arena, config,
+             pp_arena_printf(arena,
+                             "%s takes memory and saves no load: each pass goes through all %d "
+                             "units of a chunk in turn; with --cache %d all stay, with --offload "
+                             "p=host:%.0f%% about the same memory keeps a share",
+                             wish->given.cache.typed, wanted, wanted,
+                             ceil(100 * pp_state_moved(&config->state, PP_STATE_PARAMS) *
+                                  (wanted - cached) / wanted)));
+}
+
 static enum pp_status check_need(struct pp_arena *arena, const struct pp_wish *wish,
                                  const char *option, const struct need *need,
                                  struct pp_config *config, struct pp_error *err)
@@ -227,6 +244,7 @@ static enum pp_status check_effects(struct pp_arena *arena, const struct pp_wish
     note_recompute(arena, wish, config);
     note_moved_saves(arena, prepared, config);
     note_evict(arena, wish, config);
+    note_cache(arena, wish, config);
     return PP_OK;
 }
 

@@ -113,7 +113,12 @@ enum pp_status pp_cache_settle(struct pp_arena *arena, struct pp_config *config,
                                struct pp_error *err);
 /* Is true if the cache chooses between chunks: it holds several, but not all units of a rank. */
 bool pp_cache_evicts(struct pp_arena *arena, const struct pp_config *config);
-/* Finds the units of --cache auto: as many as have room with the choice above. Then chooses. */
+/* Returns the units with which a cache begins to save loads, if it has fewer and saves none; else
+ * 0. A pass of a generating program goes through all units of a chunk in turn. Those at its end are
+ * not those with which the next pass begins. */
+int pp_cache_wanted(struct pp_arena *arena, const struct pp_config *config);
+/* Finds the units of --cache auto: as many as have room with the choice above, if they save loads.
+ * Then chooses. */
 enum pp_status pp_resolve_kept(struct pp_arena *arena, struct pp_config *config,
                                struct pp_prepared *prepared, struct pp_result *result,
                                struct pp_error *err);

@@ -9,3 +9,22 @@ $ for o in p=host:25% 'p=host --weight-bits 8'; do for t in 4 5; do pipesim --mo
 $ pipesim --mode infer --model opt-30b --gpus 1 --batch 4 --tokens 5 --prompt 64 --offload p=host --gather chunk --cluster v100-dgx2 | grep -E '^  (time|tiers)'
 >   time     matrices 10 % | moves 89 %
 >   tiers    host 55.8 of 1536.0 GiB a device
+# A cache smaller than a chunk saves no load, which a note says; auto takes none then.
+$ for c in 12 48 auto; do pipesim --mode infer --model opt-30b --gpus 1 --batch 4 --tokens 5 --prompt 64 --offload p=host --cache $c --cluster a100 --json | grep -E '"(loads|hits|cached_units)"|saves no load' | sed 's/^ *//; s/,$//'; done
+> "loads": 240
+> "hits": 0
+> "cached_units": 12
+> "--cache 12 takes memory and saves no load: each pass goes through all 48 units of a chunk in turn; with --cache 48 all stay, with --offload p=host:75% about the same memory keeps a share"
+> "loads": 48
+> "hits": 192
+> "cached_units": 48
+> "loads": 48
+> "hits": 192
+> "cached_units": 48
+$ pipesim --mode infer --model opt-30b --gpus 1 --batch 64 --tokens 4 --prompt 528 --offload p=host --cache auto --cluster a100 --json | grep -E '"(loads|cached_units)"' | sed 's/^ *//; s/,$//'
+> "loads": 192
+> "cached_units": 1
+$ pipesim --mode infer --model opt-30b --gpus 1 --batch 4 --tokens 5 --prompt 64 --offload p=host --cache 12 --cluster a100 | grep -A2 '^  note'
+>   note     --cache 12 takes memory and saves no load: each pass goes through all
+>            48 units of a chunk in turn; with --cache 48 all stay, with --offload
+>            p=host:75% about the same memory keeps a share
