@@ -325,8 +325,8 @@ static enum pp_status asked_gpus(const struct pp_wish *wish, const struct pp_con
 }
 
 /* `degrees`: tp, cp, pp and dp, 0 = not given, without cp that of 1. All but cp together are as
- * many devices as there can be. */
-static enum pp_status check_degrees(int gpus, const int degrees[4], int64_t product,
+ * many devices as there can be. `most`: GPUs of the cluster, 0 = any number. */
+static enum pp_status check_degrees(int gpus, const int degrees[4], int64_t product, int64_t most,
                                     struct pp_error *err)
 {
     const int64_t below = gpus / product * product;
@@ -334,10 +334,19 @@ static enum pp_status check_degrees(int gpus, const int degrees[4], int64_t prod
 
     if (gpus == product || (gpus % product == 0 && !has_all))
         return PP_OK;
+    if (most && product > most)
+        return pp_error_set(err, PP_EINVAL,
+                            "tp * cp * pp * dp = %lld is more than the %lld GPUs of --cluster; "
+                            "nearest: %lld",
+                            (long long)product, (long long)most, (long long)most);
     pp_error_set(err, PP_EINVAL, "%d GPUs are not %stp * cp * pp * dp = %lld; nearest: --gpus ",
                  gpus, has_all ? "" : "a multiple of ", (long long)product);
-    if (!has_all && below)
-        return pp_error_append(err, "%lld or %lld", (long long)below, (long long)(below + product));
+    if (!has_all && below) {
+        pp_error_append(err, "%lld", (long long)below);
+        return most && below + product > most
+                   ? err->status
+                   : pp_error_append(err, " or %lld", (long long)(below + product));
+    }
     pp_error_append(err, "%lld", (long long)product);
     return gpus % product
                ? err->status
@@ -347,6 +356,7 @@ static enum pp_status check_degrees(int gpus, const int degrees[4], int64_t prod
 static enum pp_status count_gpus(const struct pp_wish *wish, struct pp_config *config, int *gpus,
                                  struct pp_error *err)
 {
+    const int64_t most = (int64_t)config->cluster.nodes * config->cluster.gpus_per_node;
     const int pp = config->file_program ? config->file_program->ranks : wish->pp;
     const int degrees[] = {wish->tp, wish->given.cp.count ? wish->cp : 0, pp, wish->dp};
     int64_t product = 1;
@@ -361,11 +371,13 @@ static enum pp_status count_gpus(const struct pp_wish *wish, struct pp_config *c
         return pp_error_set(err, PP_EINVAL, "tp * cp * pp * dp is more than 1,048,576 GPUs");
     PP_TRY(asked_gpus(wish, config, gpus, err));
     if (*gpus > 0)
-        return check_degrees(*gpus, degrees, product, err);
+        return check_degrees(*gpus, degrees, product, most, err);
     config->origin.chosen |= PP_CHOSE_GPUS;
-    if (config->cluster.nodes)
-        *gpus = config->cluster.nodes * config->cluster.gpus_per_node;
-    else if (has_degrees)
+    if (most) {
+        *gpus = (int)most;
+        return check_degrees(*gpus, degrees, product, most, err);
+    }
+    if (has_degrees)
         *gpus = (int)product;
     else
         return pp_error_set(

@@ -129,6 +129,16 @@ $ pipesim --schedule 1f1b --gpus 64 --pp 4 --tp 4 --dp 2
 $ pipesim --schedule 1f1b --gpus 64 --pp 3
 ! pipesim: error: 64 GPUs are not a multiple of tp * cp * pp * dp = 3; nearest: --gpus 63 or 66
 = 2
+# A cluster that states its nodes has as many GPUs.
+$ pipesim --mode infer --model gpt2 --cluster 'node:2 gpu:8' --tp 1 --pp 1 --dp 4
+! pipesim: error: 16 GPUs are not tp * cp * pp * dp = 4; nearest: --gpus 4, or --dp 16
+= 2
+$ pipesim --mode infer --model gpt2 --cluster 'node:2 gpu:8' --tp 1 --pp 1 --dp 32
+! pipesim: error: tp * cp * pp * dp = 32 is more than the 16 GPUs of --cluster; nearest: 16
+= 2
+$ pipesim --schedule 1f1b --cluster 'node:2 gpu:8' --tp 3
+! pipesim: error: 16 GPUs are not a multiple of tp * cp * pp * dp = 3; nearest: --gpus 15
+= 2
 $ pipesim --schedule 1f1b --gpus 8 --pp 8 --micro-batches 8 --gbs 9
 ! pipesim: error: --gbs 9 is not a multiple of dp * micro-batches = 8; nearest: 8, 16
 = 2
