@@ -126,7 +126,8 @@ enum pp_status pp_metrics_lists(struct pp_arena *arena, const struct pp_metrics_
         if (walk.replica == 0 || walk.times.span_s > metrics->ranks[walk.rank].span_s)
             metrics->ranks[walk.rank] = walk.times;
     }
-    metrics->span_bubble_frac = longest_s > 0 ? 1 - busiest_s / longest_s : 0;
+    /* a sum of busy times may be rounded up */
+    metrics->span_bubble_frac = longest_s > 0 ? fmax(0, 1 - busiest_s / longest_s) : 0;
     return finish_fractions(metrics, err);
 }
 

@@ -268,6 +268,16 @@ static enum pp_status refuse_word(const struct parser *p, const char *word)
     return PP_EINVAL;
 }
 
+/* Is true if the first word seems to be meant as a command. It may be a file otherwise. */
+static bool is_meant_as_command(const struct parser *p)
+{
+    const struct pp_parsed *parsed = p->parsed;
+    const char *first = parsed->operand_count > 0 ? parsed->operands[0] : NULL;
+
+    return first && !parsed->has_command && p->argv[1] == first && !strpbrk(first, "./") &&
+           (p->cli->commands[parsed->command].max_operands == 0 || suggest_command(p, first));
+}
+
 static enum pp_status check_operands(const struct parser *p)
 {
     const struct pp_cli *cli = p->cli;
@@ -276,15 +286,11 @@ static enum pp_status check_operands(const struct parser *p)
     const int count = parsed->operand_count;
     const char *first = count > 0 ? parsed->operands[0] : NULL;
 
-    /* A first word without a command may be a file, unless it looks like a misspelled command. */
-    if (first && !parsed->has_command) {
-        if (pp_cli_command(cli, first) >= 0)
-            return pp_error_set(p->err, PP_EINVAL, "the command comes first: %s %s ...",
-                                cli->program, first);
-        const bool is_word = p->argc > 1 && p->argv[1] == first && !strpbrk(first, "./");
-        if (is_word && (command->max_operands == 0 || suggest_command(p, first)))
-            return refuse_word(p, first);
-    }
+    if (first && !parsed->has_command && pp_cli_command(cli, first) >= 0)
+        return pp_error_set(p->err, PP_EINVAL, "the command comes first: %s %s ...", cli->program,
+                            first);
+    if (is_meant_as_command(p))
+        return refuse_word(p, first);
     if (count < command->min_operands)
         return pp_error_set(p->err, PP_EINVAL, "%s %s needs %d operand%s, not %d\nusage: %s",
                             cli->program, command->name, command->min_operands,
@@ -344,8 +350,10 @@ enum pp_status pp_options_parse(struct pp_arena *arena, const struct pp_cli *cli
             p.next++;
         } else if (has_options && pp_cli_is_option(argument)) {
             const enum pp_status status = take_option(&p);
-            if (status != PP_OK)
-                return wants_any_help(parsed) ? finish_help(&p) : status;
+            if (status != PP_OK && wants_any_help(parsed))
+                return finish_help(&p);
+            if (status != PP_OK) /* options of an unknown command are unknown, too */
+                return is_meant_as_command(&p) ? refuse_word(&p, parsed->operands[0]) : status;
         } else {
             parsed->operands[parsed->operand_count++] = argument;
             p.next++;

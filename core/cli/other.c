@@ -1,9 +1,13 @@
-/* Commands and options that only the other program has, pipesim or pipeexec. */
+/* Commands and options that only the other program has, pipesim or pipeexec; guessed commands. */
 #include "core/cli/table.h"
 
 static const char SIM_COMMANDS[] =
     "schedules|models|clusters|presets|program|verify|compare|calibrate|"
     "sweep|plot|validate|plan|check|export";
+
+/* Names of no command that a user may expect; a command of the program never comes here. */
+static const char GENERATION_WORDS[] =
+    "infer|inference|generate|generation|serve|serving|decode|decoding";
 
 static const char SIM_OPTIONS[] =
     "allow-different|attention|batch|bucket-size|buckets|by|collective|collective-algorithm|"
@@ -57,6 +61,11 @@ bool pp_cli_name_other_option(const struct pp_cli *cli, const char *name, struct
 
 bool pp_cli_name_other_command(const struct pp_cli *cli, const char *name, struct pp_error *err)
 {
+    if (has(GENERATION_WORDS, name)) {
+        pp_error_append(err, "; pipesim --mode infer predicts a run that generates, pipeexec "
+                             "generate executes one");
+        return true;
+    }
     if (is_sim(cli) || !has(SIM_COMMANDS, name))
         return false;
     pp_error_append(err, "; only pipesim has it: pipesim help %s", name);

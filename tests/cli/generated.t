@@ -132,3 +132,8 @@ $ pipesim program --schedule 1f1b --pp 2 --micro-batches 4 -o full.csv; for s in
 $ pipesim --schedule full.csv --gpus 4 --dp 2 --model gpt2 --zero 3 --engine dag
 ! pipesim: error: full.csv is complete, with messages and updates, but gathers no parameters: for sharded ones give its F, B, I and W alone, as pipesim program --compute prints them, or a file with gathers
 = 4
+# No share is below 0, also where busy times add up to the whole.
+$ for t in 2 3 4; do pipesim --mode infer --model gpt2 --cluster a100 --pp 2 --tp 1 --tokens $t --prompt 64 --batch 6 --groups 2 --json | grep -E '"[a-z_]*": -|"span_bubble_frac"'; done
+>   "span_bubble_frac": 0.0,
+>   "span_bubble_frac": 0.0,
+>   "span_bubble_frac": 0.0,
