@@ -266,6 +266,8 @@ enum pp_status pp_unit_costs_parse(const char *text, struct pp_unit_costs *unit,
         v[KEY_F] = 1;
     if (isnan(v[KEY_C]))
         v[KEY_C] = 0;
+    const bool has_backward =
+        !isnan(v[KEY_B]) || !isnan(v[KEY_I]) || !isnan(v[KEY_W]) || !isnan(v[KEY_FB]);
     PP_TRY(complete_backward(v, err));
     if (isnan(v[KEY_FB]))
         v[KEY_FB] = v[KEY_F] + v[KEY_B];
@@ -276,6 +278,7 @@ enum pp_status pp_unit_costs_parse(const char *text, struct pp_unit_costs *unit,
     unit->c = v[KEY_C], unit->fb = v[KEY_FB];
     unit->has_r = !isnan(v[KEY_R]);
     unit->r = unit->has_r ? v[KEY_R] : 0;
+    unit->has_backward = has_backward;
     unit->has_p = !isnan(v[KEY_P]);
     unit->p = unit->has_p ? v[KEY_P] : 0;
     return PP_OK;

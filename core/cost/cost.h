@@ -202,7 +202,7 @@ double pp_costs_message_bytes(const struct pp_costs *costs, const struct pp_op *
  * of a group's prompt, where passes generate. PP_EINVAL: unknown, repeated, negative keys. */
 struct pp_unit_costs {
     double f, b, i, w, c, fb, r, p;
-    bool has_r, has_p;
+    bool has_r, has_p, has_backward; /* is given: R; P; B, I, W or FB */
 };
 extern const struct pp_unit_costs pp_unit_costs_usual; /* F=1,I=1,W=1 */
 enum pp_status pp_unit_costs_parse(const char *text, struct pp_unit_costs *unit,

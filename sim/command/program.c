@@ -113,7 +113,7 @@ static enum pp_status take_unit(const struct pp_wish *wish, const struct pp_conf
     if (text && !is_used)
         return pp_error_set(err, PP_EINVAL, "--unit %s has no effect: %s does not search", text,
                             config->schedule_name);
-    return text ? pp_unit_costs_parse(text, unit, err) : PP_OK;
+    return text ? pp_resolve_unit_costs(wish, unit, err) : PP_OK;
 }
 
 /* Chooses the options that the schedule leaves to `auto`, at the costs of `config->unit`. */

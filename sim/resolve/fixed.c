@@ -71,14 +71,10 @@ static enum pp_status resolve_unit(const struct pp_wish *wish, struct pp_config 
     struct pp_recompute_choice choice = {.how = PP_RECOMPUTE_NONE};
 
     config->is_unit = true;
-    PP_TRY(pp_unit_costs_parse(wish->unit, &config->unit, err));
+    PP_TRY(pp_resolve_unit_costs(wish, &config->unit, err));
     if (wish->recompute && (config->unit.has_r || wish->given.recompute.origin == PP_FROM_FLAG))
         PP_TRY(pp_recompute_read(wish->recompute, NULL, &choice, err));
     take_recompute(&choice, config);
-    if (config->unit.has_p && !pp_wish_generates(wish))
-        return pp_error_set(err, PP_EINVAL,
-                            "--unit %s: P is the prompt of a group, which only --mode infer reads",
-                            wish->unit);
     return pp_resolve_generation(wish, config, err);
 }
 

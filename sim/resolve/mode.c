@@ -75,6 +75,25 @@ enum pp_status pp_resolve_mode(struct pp_wish *wish, struct pp_error *err)
     return PP_OK;
 }
 
+enum pp_status pp_resolve_unit_costs(const struct pp_wish *wish, struct pp_unit_costs *unit,
+                                     struct pp_error *err)
+{
+    const bool generates = pp_wish_generates(wish);
+
+    PP_TRY(pp_unit_costs_parse(wish->unit, unit, err));
+    if (unit->has_p && !generates)
+        return pp_error_set(err, PP_EINVAL,
+                            "--unit %s: P is the prompt of a group, which only --mode infer reads",
+                            wish->unit);
+    if (generates && (unit->has_backward || unit->has_r))
+        return pp_error_set(err, PP_EINVAL,
+                            "--unit %s: %s has no effect with --mode infer, whose passes go "
+                            "forward alone; nearest: --unit F=%g,P=%g,C=%g",
+                            wish->unit, unit->has_backward ? "a backward" : "R", unit->f,
+                            unit->has_p ? unit->p : unit->f, unit->c);
+    return PP_OK;
+}
+
 /* Names the schedules that generate. */
 static enum pp_status add_generators(struct pp_error *err)
 {

@@ -12,6 +12,9 @@ static inline bool pp_wish_generates(const struct pp_wish *wish)
 }
 /* Refuses options of the other mode. Those of training from a preset lose their effect. */
 enum pp_status pp_resolve_mode(struct pp_wish *wish, struct pp_error *err);
+/* Reads --unit; refuses costs of ops that the mode does not have. */
+enum pp_status pp_resolve_unit_costs(const struct pp_wish *wish, struct pp_unit_costs *unit,
+                                     struct pp_error *err);
 /* Refuses schedules and program files of the other mode. */
 enum pp_status pp_resolve_subject_mode(const struct pp_wish *wish, const struct pp_subject *subject,
                                        struct pp_error *err);

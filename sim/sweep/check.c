@@ -84,12 +84,13 @@ static enum pp_status check_slow(const struct pp_option_value *value, struct pp_
     return PP_OK;
 }
 
-/* Checks a text by its reader in pp_resolve_fixed(), or by its own. */
-static enum pp_status check_text(const struct pp_grid_axis *axis, int value, struct pp_error *err)
+/* Checks a text by its reader in pp_resolve_fixed(), or by its own. `mode`: NULL = training. */
+static enum pp_status check_text(const struct pp_grid_axis *mode, const struct pp_grid_axis *axis,
+                                 int value, struct pp_error *err)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const char *name = pp_sim_cli.options[axis->option].name;
-    const struct pp_parsed flags = only(arena, axis, value);
+    struct pp_parsed flags = only(arena, axis, value);
     struct pp_wish wish = {.request = {.flags = &flags}};
     const struct pp_subject any = {.schedule = pp_schedules[0], .is_listed = true};
     struct pp_selection selection;
@@ -99,16 +100,23 @@ static enum pp_status check_text(const struct pp_grid_axis *axis, int value, str
         return check_slow(&axis->read[value], err);
     if (!strcmp(name, "order"))
         return pp_select_shape(&wish.request, &any, &selection, err);
+    if (mode)
+        flags.values[mode->option] = mode->read[0];
     pp_wish_bind(arena, &wish.request);
     return pp_resolve_fixed(arena, &wish, &config, err);
 }
 
-static enum pp_status check_texts(const struct pp_grid_axis *axis, struct pp_error *err)
+/* A text is right if it is so in training, or in the mode of the sweep. */
+static enum pp_status check_texts(const struct pp_grid *grid, const struct pp_grid_axis *axis,
+                                  struct pp_error *err)
 {
     const struct pp_option *option = &pp_sim_cli.options[axis->option];
+    const struct pp_grid_axis *mode = pp_grid_axis(grid, "mode");
 
     for (int i = 0; i < axis->count; i++) {
-        const enum pp_status status = check_text(axis, i, err);
+        enum pp_status status = check_text(NULL, axis, i, err);
+        if (status != PP_OK && mode)
+            status = check_text(mode, axis, i, err);
         if (status == PP_OK)
             continue;
         if (strchr(axis->values[i], ','))
@@ -139,8 +147,9 @@ static const char *key_of_unit(struct pp_arena *arena, const char *text)
 
     if (pp_unit_costs_parse(text, &u, NULL) != PP_OK)
         return text;
-    return pp_arena_printf(arena, "%.17g %.17g %.17g %.17g %.17g %.17g%s", u.f, u.b, u.i, u.w, u.c,
-                           u.fb, u.has_r ? pp_arena_printf(arena, " %.17g", u.r) : "");
+    return pp_arena_printf(arena, "%.17g %.17g %.17g %.17g %.17g %.17g%s%s", u.f, u.b, u.i, u.w,
+                           u.c, u.fb, u.has_r ? pp_arena_printf(arena, " %.17g", u.r) : "",
+                           u.has_p ? pp_arena_printf(arena, " P %.17g", u.p) : "");
 }
 
 static const char *key_of_model(struct pp_arena *arena, const char *text)
@@ -208,7 +217,7 @@ enum pp_status pp_sweep_check(struct pp_arena *arena, struct pp_grid *grid, stru
         struct pp_grid_axis *axis = &grid->axes[i];
         const struct pp_option *option = &pp_sim_cli.options[axis->option];
         if (option->type == PP_OPTION_STRING && !axis->keys[0])
-            PP_TRY(check_texts(axis, err));
+            PP_TRY(check_texts(grid, axis, err));
         for (int k = 0; k < axis->count; k++) {
             axis->keys[k] = key_of(arena, axis, k);
             PP_TRY(pp_sweep_input_key(arena, grid, i, k, &axis->keys[k], err));

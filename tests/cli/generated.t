@@ -137,3 +137,23 @@ $ for t in 2 3 4; do pipesim --mode infer --model gpt2 --cluster a100 --pp 2 --t
 >   "span_bubble_frac": 0.0,
 >   "span_bubble_frac": 0.0,
 >   "span_bubble_frac": 0.0,
+# Costs of ops that no pass has are refused.
+$ for u in F=1,B=2 I=1,W=1 F=2,P=3,R=1; do pipesim --mode infer --unit $u --pp 2 --tokens 3; done; pipesim program --mode infer --unit F=1,FB=2 --pp 2 --tokens 2
+! pipesim: error: --unit F=1,B=2: a backward has no effect with --mode infer, whose passes go forward alone; nearest: --unit F=1,P=1,C=0
+! pipesim: error: --unit I=1,W=1: a backward has no effect with --mode infer, whose passes go forward alone; nearest: --unit F=1,P=1,C=0
+! pipesim: error: --unit F=2,P=3,R=1: R has no effect with --mode infer, whose passes go forward alone; nearest: --unit F=2,P=3,C=0
+! pipesim: error: --unit F=1,FB=2: a backward has no effect with --mode infer, whose passes go forward alone; nearest: --unit F=1,P=1,C=0
+= 2
+# A sweep takes values that only generation has; each has its own point.
+$ pipesim sweep --mode infer --unit F=1,P=2 --unit F=1,P=4 --pp 2 --groups 2,4 --tokens 4 | cut -d, -f18-22; pipesim sweep --mode infer --model gpt2 --cluster a100 --pp 2 --batch 4 --tokens 4 --offload kv=host --offload kv=host:50% | cut -d, -f20 | sort | uniq -c
+> groups,tokens,unit,iteration_s,bubble_frac
+> 2,4,"F=1,P=2",12
+> 2,4,"F=1,P=4",18
+> 4,4,"F=1,P=2",22
+> 4,4,"F=1,P=4",32
+>       1 kv=host
+>       1 kv=host:50%
+>       1 offload
+$ pipesim sweep --mode infer --unit F=1,P=2 --unit P=2,F=1 --pp 2 --tokens 4
+! pipesim: error: --unit: P=2,F=1 is there twice
+= 2
