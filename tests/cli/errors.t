@@ -30,11 +30,9 @@ $ pipesim frobnicate
 ! pipesim: error: unknown command "frobnicate"; commands are run, schedules, models, clusters, presets, program, verify, compare, calibrate, sweep, plot, validate, plan, check, export, help
 = 2
 # An unknown command comes before its options.
-$ for p in pipesim pipeexec; do for w in infer serving; do $p $w --tokens 0 --frob 2>&1; done; done; pipesim generate --model gpt2; pipesim shedules --frob
+$ for w in infer serving; do pipesim $w --tokens 0 --frob 2>&1; done; pipesim generate --model gpt2; pipesim shedules --frob
 > pipesim: error: unknown command "infer"; pipesim --mode infer predicts a run that generates, pipeexec generate executes one
 > pipesim: error: unknown command "serving"; pipesim --mode infer predicts a run that generates, pipeexec generate executes one
-> pipeexec: error: unknown command "infer"; pipesim --mode infer predicts a run that generates, pipeexec generate executes one
-> pipeexec: error: unknown command "serving"; pipesim --mode infer predicts a run that generates, pipeexec generate executes one
 ! pipesim: error: unknown command "generate"; pipesim --mode infer predicts a run that generates, pipeexec generate executes one
 ! pipesim: error: unknown command "shedules"; did you mean "pipesim schedules"?
 = 2

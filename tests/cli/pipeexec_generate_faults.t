@@ -43,3 +43,8 @@ $ for f in "slow:1=0.5" "flip rank:1" "hang op:900" "hang step:2" "burn"; do pip
 ! pipeexec: error: --inject "burn": "burn" is none of drop (its connections to other ranks are closed), eio (the next read of its tier nvme fails), flip (a bit flips in what it next reads from its tier nvme), freeze (its thread never returns from an op), full (its next write to its tier nvme finds no room), hang (the rank goes no further), jump (the clock of its process jumps ahead by 1 s), kill (its process is killed), short (its next read from its tier nvme is short), spoil (a key in its cache changes its sign), stop (its process is stopped)
 ! pipeexec: error: --inject: spoil: training has no cache of keys and values; nearest: pipeexec generate, or --inject hang
 = 2
+# Guessed commands name the two that there are, before their options.
+$ for w in infer serving; do pipeexec $w --tokens 0 --frob 2>&1; done
+> pipeexec: error: unknown command "infer"; pipesim --mode infer predicts a run that generates, pipeexec generate executes one
+> pipeexec: error: unknown command "serving"; pipesim --mode infer predicts a run that generates, pipeexec generate executes one
+= 2

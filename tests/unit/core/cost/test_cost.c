@@ -20,12 +20,14 @@ Test(cost, unit_texts_are_completed_so_that_b_is_i_plus_w)
         struct pp_unit_costs want;
     } cases[] = {
         {"F=1", {.f = 1, .b = 2, .i = 1, .w = 1, .c = 0, .fb = 3}},
-        {"F=1,B=2", {.f = 1, .b = 2, .i = 1, .w = 1, .c = 0, .fb = 3}},
-        {"B=3", {.f = 1, .b = 3, .i = 1.5, .w = 1.5, .c = 0, .fb = 4}},
-        {"F=2,I=3,W=1", {.f = 2, .b = 4, .i = 3, .w = 1, .c = 0, .fb = 6}},
-        {"W=1,F=2,I=3,C=0.1", {.f = 2, .b = 4, .i = 3, .w = 1, .c = 0.1, .fb = 6}},
-        {"F=1,B=4,W=1", {.f = 1, .b = 4, .i = 3, .w = 1, .c = 0, .fb = 5}},
-        {"F=1,B=2,FB=2.5", {.f = 1, .b = 2, .i = 1, .w = 1, .c = 0, .fb = 2.5}},
+        {"F=1,B=2", {.f = 1, .b = 2, .i = 1, .w = 1, .c = 0, .fb = 3, .has_backward = true}},
+        {"B=3", {.f = 1, .b = 3, .i = 1.5, .w = 1.5, .c = 0, .fb = 4, .has_backward = true}},
+        {"F=2,I=3,W=1", {.f = 2, .b = 4, .i = 3, .w = 1, .c = 0, .fb = 6, .has_backward = true}},
+        {"W=1,F=2,I=3,C=0.1",
+         {.f = 2, .b = 4, .i = 3, .w = 1, .c = 0.1, .fb = 6, .has_backward = true}},
+        {"F=1,B=4,W=1", {.f = 1, .b = 4, .i = 3, .w = 1, .c = 0, .fb = 5, .has_backward = true}},
+        {"F=1,B=2,FB=2.5",
+         {.f = 1, .b = 2, .i = 1, .w = 1, .c = 0, .fb = 2.5, .has_backward = true}},
     };
 
     for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
