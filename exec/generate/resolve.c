@@ -98,6 +98,19 @@ static enum pp_status take_sampler(const struct pp_exec_wish *wish, struct pp_ge
     return PP_OK;
 }
 
+/* Prompt and tokens may be longer than a sample of training, if no position is learned. */
+static enum pp_status take_context(struct pp_generate *g, struct pp_error *err)
+{
+    struct pp_exec_config *c = &g->config;
+    const int context = g->of.prompt_tokens + g->of.passes;
+
+    if (context > c->net.seq && !c->net.has_positions) {
+        PP_TRY(pp_net_take_seq(&c->net, &c->model, context, err));
+        PP_TRY(pp_net_check_kernels(&c->net, c->kernels, c->backend->name, err));
+    }
+    return pp_net_check_context(&c->net, context, err);
+}
+
 static enum pp_status check_encoder(const struct pp_generate *g, struct pp_error *err)
 {
     if (!g->config.net.is_encoder)
@@ -123,5 +136,5 @@ enum pp_status pp_generate_resolve(struct pp_arena *arena, const struct pp_exec_
     PP_TRY(pp_generate_prompts(arena, with, g, err));
     PP_TRY(pp_generate_program(arena, with, g, err));
     PP_TRY(check_fault(wish, g, err));
-    return pp_net_check_context(&g->config.net, g->of.prompt_tokens + g->of.passes, err);
+    return take_context(g, err);
 }

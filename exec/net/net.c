@@ -139,31 +139,6 @@ static enum pp_status check_architecture(const struct pp_model *m, struct pp_err
     return check_numerics(m, err);
 }
 
-/* Is true if a query of such a sample does not meet all keys before it. */
-static bool has_windows(const struct pp_model *m, int seq)
-{
-    return seq > m->window.keys && pp_model_windowed_blocks(m, 0, m->layers) > 0;
-}
-
-static enum pp_status check_seq(const struct pp_model *m, int seq, struct pp_error *err)
-{
-    const int positions = m->positions - m->numerics.position_offset;
-
-    if (seq < 1)
-        return pp_error_set(err, PP_EINVAL, "a sequence of %d tokens: expected at least 1", seq);
-    if (m->positions > 0 && seq > positions)
-        return pp_error_set(err, PP_EINVAL,
-                            "a sequence of %d tokens: model '%.80s' has %d positions, so at most "
-                            "%d tokens",
-                            seq, m->name, positions, positions);
-    if (m->window.is_chunked && has_windows(m, seq))
-        return pp_error_set(err, PP_EINVAL,
-                            "a sequence of %d tokens: attention of model '%.80s' has chunks of "
-                            "%d keys, so at most %d tokens",
-                            seq, m->name, m->window.keys, m->window.keys);
-    return PP_OK;
-}
-
 static struct pp_angles angles_of(const struct pp_model *m, const struct pp_rope *rope)
 {
     const bool is_scaled = rope->scaling != NULL,
@@ -185,7 +160,6 @@ enum pp_status pp_net_from_model(const struct pp_model *model, int seq, struct p
 
     PP_TRY(pp_model_check(model, err));
     PP_TRY(check_architecture(model, err));
-    PP_TRY(check_seq(model, tokens, err));
     *net = (struct pp_net){
         .name = model->name,
         .layers = model->layers,
@@ -195,7 +169,6 @@ enum pp_status pp_net_from_model(const struct pp_model *model, int seq, struct p
         .head_dim = model->head_dim,
         .ffn = model->ffn,
         .vocab = model->vocab,
-        .seq = tokens,
         .has_positions = model->positions > 0,
         .position_offset = model->positions > 0 ? numerics.position_offset : 0,
         .is_gated = model->is_gated,
@@ -208,7 +181,6 @@ enum pp_status pp_net_from_model(const struct pp_model *model, int seq, struct p
         .has_bias_norm = model->has_bias_norm,
         .is_encoder = !model->is_causal,
         .token_types = model->token_types,
-        .window = has_windows(model, tokens) ? model->window : (struct pp_window){0},
         .has_qk_norm = model->has_qk_norm,
         .has_norm_offset = numerics.has_norm_offset,
         .experts = model->experts.count,
@@ -226,7 +198,7 @@ enum pp_status pp_net_from_model(const struct pp_model *model, int seq, struct p
         .embedding_scale = numerics.embedding_scale == 1 ? 0 : numerics.embedding_scale,
         .rotary = angles_of(model, &numerics.rope),
     };
-    return PP_OK;
+    return pp_net_take_seq(net, model, tokens, err);
 }
 
 bool pp_net_has_experts(const struct pp_net *net, int block)

@@ -43,6 +43,9 @@ struct pp_net {
  * seq beyond its positions and models that cannot be trained here, with the nearest legal value. */
 enum pp_status pp_net_from_model(const struct pp_model *model, int seq, struct pp_net *net,
                                  struct pp_error *err);
+/* Gives a net of this model samples of another length. */
+enum pp_status pp_net_take_seq(struct pp_net *net, const struct pp_model *model, int seq,
+                               struct pp_error *err);
 
 /* True if block `block`, from 0, is a mixture of experts. */
 bool pp_net_has_experts(const struct pp_net *net, int block);

@@ -191,3 +191,9 @@ $ pipesim program --mode infer --pp 2 --groups 2 --prompt-groups 4 --tokens 4 --
 $ pipeexec --schedule generate --np 2; printf '# passes: 2\n0F0,2F0\n1F0,3F0\n' >p.csv; pipeexec --schedule p.csv; rm p.csv
 ! pipeexec: error: --schedule generate makes tokens and trains nothing; use pipeexec generate
 ! pipeexec: error: --schedule p.csv makes tokens and trains nothing; use pipeexec generate
+# Rotary positions have no end. A window counts as soon as the text is longer, here from position 17 on.
+$ printf '{"model_type": "mistral", "vocab_size": 256, "hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2, "max_position_embeddings": 16, "sliding_window": 16, "rms_norm_eps": 1e-5, "rope_theta": 1e4, "hidden_act": "silu", "tie_word_embeddings": false}' >m.json; pipeexec generate --model ./m.json --prompt "The " --tokens 40 --check --json | grep -E '"(kv_bytes|tokens_equal)'; pipeexec generate --model ./m.json --tokens 10 --json | grep '"kv_bytes'
+>   "kv_bytes": 4096,
+>       "tokens_equal": true,
+>       "tokens_equal": true,
+>   "kv_bytes": 3328,

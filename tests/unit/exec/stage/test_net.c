@@ -242,6 +242,10 @@ Test(net, has_windows_where_samples_are_longer)
     cr_assert_eq(pp_net_from_model(&model, 33, &net, &err), PP_OK, "%s", err.message);
     cr_assert_eq(pp_net_window(&net, 1), 32);
     cr_assert_eq(pp_net_window(&net, 2), 0);
+    cr_assert_eq(pp_net_take_seq(&net, &model, 32, &err), PP_OK, "%s", err.message);
+    cr_assert(net.seq == 32 && net.window.keys == 0);
+    cr_assert_eq(pp_net_take_seq(&net, &model, 1000, &err), PP_OK, "%s", err.message);
+    cr_assert(net.seq == 1000 && net.window.keys == 32);
     model.window.is_chunked = true;
     cr_assert_eq(pp_net_from_model(&model, 33, &net, &err), PP_EINVAL);
     cr_assert_not_null(strstr(err.message, "has chunks of 32 keys, so at most 32 tokens"));
