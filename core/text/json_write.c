@@ -4,6 +4,8 @@
 #include "core/printable.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 json_t *pp_json_real(double value)
@@ -68,5 +70,45 @@ void pp_json_print(json_t *report, FILE *out)
 {
     json_dumpf(report, out, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
     fputc('\n', out);
+    json_decref(report);
+}
+
+/* Returns the end of an array without strings, objects and other arrays; NULL: it has some. */
+static const char *end_of_numbers(const char *open)
+{
+    const char *end = strpbrk(open + 1, "[]{}\"");
+
+    return end && *end == ']' ? end : NULL;
+}
+
+/* Prints an array as "[1, 2]". */
+static void print_numbers(const char *open, const char *end, FILE *out)
+{
+    for (const char *c = open; c <= end; c++) {
+        if (*c == ',')
+            fputs(", ", out);
+        else if (*c != '\n' && *c != ' ')
+            fputc(*c, out);
+    }
+}
+
+void pp_json_print_rows(json_t *report, FILE *out)
+{
+    char *text = json_dumps(report, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
+    bool is_string = false;
+
+    for (const char *c = text, *end; c && *c; c++) {
+        is_string ^= *c == '"';
+        if (is_string && *c == '\\')
+            fputc(*c++, out);
+        if (!is_string && *c == '[' && (end = end_of_numbers(c))) {
+            print_numbers(c, end, out);
+            c = end;
+        } else {
+            fputc(*c, out);
+        }
+    }
+    fputc('\n', out);
+    free(text);
     json_decref(report);
 }

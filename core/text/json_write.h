@@ -23,3 +23,5 @@ void pp_json_put_bytes(json_t *object, const char *key, double bytes);
 json_t *pp_json_meta(double wall_s);
 /* Prints a report: indented by two blanks, numbers to 17 digits, a newline at the end. Frees it. */
 void pp_json_print(json_t *report, FILE *out);
+/* Likewise, but with arrays of numbers on one line each. */
+void pp_json_print_rows(json_t *report, FILE *out);

@@ -114,5 +114,5 @@ void pp_generate_json(struct pp_arena *arena, const struct pp_generate *g, FILE 
     put_figures(o, g);
     json_object_set_new(o, "check", check_json(g));
     json_object_set_new(o, "meta", pp_json_meta(g->wall_s));
-    pp_json_print(o, out);
+    pp_json_print_rows(o, out);
 }
