@@ -1,5 +1,6 @@
 /* pipesim plan: the best choice of the free knobs, for a model on a cluster. Knobs are those of
  * layouts (sim/plan/search.h) or the ways to shard the state of one layout (sim/plan/state.h). */
+#include "core/text/output.h"
 #include "core/units.h"
 #include "sim/command/commands.h"
 #include "sim/command/plan_part.h"
@@ -135,9 +136,8 @@ static enum pp_status plan_layouts(struct pp_arena *arena, struct pp_wish *wish,
 /* Refuses options that a plan to serve does not have. */
 static enum pp_status check_serving(const struct pp_wish *wish, struct pp_error *err)
 {
-    const struct pp_given *const others[] = {&wish->given.free,       &wish->given.largest,
-                                             &wish->given.exhaustive, &wish->given.output,
-                                             &wish->given.html,       &wish->given.unit};
+    const struct pp_given *const others[] = {&wish->given.free, &wish->given.largest,
+                                             &wish->given.exhaustive, &wish->given.unit};
 
     for (size_t i = 0; i < PP_COUNT(others); i++)
         if (others[i]->count)
@@ -148,18 +148,34 @@ static enum pp_status check_serving(const struct pp_wish *wish, struct pp_error 
     return PP_OK;
 }
 
+static enum pp_status write_points(struct pp_arena *arena, const struct pp_serving *serving,
+                                   const char *path, struct pp_error *err)
+{
+    struct pp_output output;
+
+    PP_TRY(pp_output_open(arena, path, &output, err));
+    pp_serving_csv(serving, output.file);
+    return pp_output_commit(&output, err);
+}
+
 static enum pp_status plan_serving(struct pp_arena *arena, struct pp_wish *wish, FILE *out,
                                    struct pp_error *err)
 {
     struct pp_serving serving;
+    struct pp_plan_answer answer;
+    const struct pp_page_serving page = {.serving = &serving, .rows = wish->top};
 
     PP_TRY(check_serving(wish, err));
     PP_TRY(pp_resolve_mode(wish, err));
+    PP_TRY(pp_plan_open_answer(arena, wish, &answer, err));
     PP_TRY(pp_serving_run(arena, wish, &serving, err));
-    if (wish->json)
+    if (answer.path)
+        PP_TRY(write_points(arena, &serving, answer.path, err));
+    if (answer.owner == PP_STDOUT_JSON)
         pp_serving_json(&serving, out);
-    else
+    else if (answer.owner == PP_STDOUT_REPORT)
         pp_serving_print(arena, &serving, wish->top, out);
+    PP_TRY(pp_page_write(arena, wish, pp_page_serving, &page, err));
     return pp_serving_check(&serving, wish->require_fit, err);
 }
 

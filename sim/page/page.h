@@ -44,3 +44,10 @@ struct pp_page_plan {
     int rows; /* as many as in the report in text */
 };
 pp_page_content pp_page_plan; /* subject: a struct pp_page_plan */
+
+/* Plan to serve. */
+struct pp_page_serving {
+    const struct pp_serving *serving;
+    int rows; /* as many as in the report in text */
+};
+pp_page_content pp_page_serving; /* subject: a struct pp_page_serving */

@@ -1,4 +1,4 @@
-/* The layouts that serve, as a table and as JSON. */
+/* The layouts that serve, as a table, as JSON and as CSV. */
 #include "core/text/json_write.h"
 #include "core/units.h"
 #include "sim/config/price.h"
@@ -41,6 +41,24 @@ static const char *rate_text(struct pp_arena *arena, const struct pp_config *c,
                    : pp_units_print(tokens_per_s_per_gpu, PP_UNIT_COUNT, count));
 }
 
+/* Returns "2 GPUs are within the limits: TP 2 x PP 1 x DP 1 with batch 8, 20 ms a token, ...". */
+static const char *fewest_text(struct pp_arena *arena, const struct pp_serving *s,
+                               const struct pp_serving_point *p)
+{
+    const bool is_one = p->layout.gpus == 1, has_limits = s->max_token_s + s->max_first_token_s > 0;
+    char first[PP_UNITS_TEXT_BYTES], token[PP_UNITS_TEXT_BYTES], all[PP_UNITS_TEXT_BYTES];
+
+    return pp_arena_printf(
+        arena,
+        "%d~GPU%s %s: TP~%d x PP~%d x DP~%d with batch~%d, %s to the first token, %s for each, "
+        "%s~tokens/s",
+        p->layout.gpus, is_one ? "" : "s",
+        has_limits ? (is_one ? "is within the limits" : "are within the limits")
+                   : (is_one ? "has room" : "have room"),
+        p->layout.tp, p->layout.pp, p->layout.dp, p->batch, time_of(p->first_token_s, first),
+        time_of(p->token_s, token), pp_units_print(p->tokens_per_s, PP_UNIT_COUNT, all));
+}
+
 static void print_point(const struct pp_serving_point *p, int place, const char *rate, FILE *out)
 {
     char first[PP_UNITS_TEXT_BYTES], token[PP_UNITS_TEXT_BYTES], all[PP_UNITS_TEXT_BYTES];
@@ -52,6 +70,16 @@ static void print_point(const struct pp_serving_point *p, int place, const char 
             !p->fits   ? " !"
             : p->meets ? ""
                        : " >");
+}
+
+const struct pp_serving_point *pp_serving_fewest(const struct pp_serving *s)
+{
+    const struct pp_serving_point *fewest = NULL;
+
+    for (int i = 0; i < s->count; i++)
+        if (s->points[i].meets && (!fewest || s->points[i].layout.gpus < fewest->layout.gpus))
+            fewest = &s->points[i];
+    return fewest;
 }
 
 void pp_serving_print(struct pp_arena *arena, const struct pp_serving *s, int rows, FILE *out)
@@ -84,7 +112,9 @@ void pp_serving_print(struct pp_arena *arena, const struct pp_serving *s, int ro
         fputs("      > beyond a limit\n", out);
     if (has_none)
         fputs("      ! does not fit\n", out);
-    const struct pp_serving_point *best = &s->points[0];
+    const struct pp_serving_point *best = &s->points[0], *fewest = pp_serving_fewest(s);
+    if (!s->has_gpus && fewest)
+        pp_text_paragraph(out, WIDTH, 11, "fewest", fewest_text(arena, s, fewest));
     if (!best->fits)
         pp_text_paragraph(out, WIDTH, 11, "to fit",
                           "more devices (--gpus), a smaller --batch, more --prompt-groups, "
@@ -127,10 +157,28 @@ void pp_serving_json(const struct pp_serving *s, FILE *out)
                 s->max_first_token_s > 0 ? s->max_first_token_s : (double)NAN);
     json_object_set_new(o, "best",
                         s->points[0].meets ? point_json(&s->first, &s->points[0]) : json_null());
+    const struct pp_serving_point *fewest = pp_serving_fewest(s);
+    json_object_set_new(o, "fewest", fewest ? point_json(&s->first, fewest) : json_null());
     for (int i = 0; i < s->count; i++)
         json_array_append_new(points, point_json(&s->first, &s->points[i]));
     json_object_set_new(o, "points", points);
     pp_json_print(o, out);
+}
+
+void pp_serving_csv(const struct pp_serving *s, FILE *out)
+{
+    fputs("gpus,tp,pp,dp,batch,groups,first_token_s,token_s,tokens_per_s,tokens_per_s_per_gpu,"
+          "peak_mem_bytes,fits,meets\n",
+          out);
+    for (int i = 0; i < s->count; i++) {
+        const struct pp_serving_point *p = &s->points[i];
+        fprintf(out, "%d,%d,%d,%d,%d,%d,%.17g,", p->layout.gpus, p->layout.tp, p->layout.pp,
+                p->layout.dp, p->batch, p->groups, p->first_token_s);
+        if (isfinite(p->token_s))
+            fprintf(out, "%.17g", p->token_s);
+        fprintf(out, ",%.17g,%.17g,%.17g,%d,%d\n", p->tokens_per_s, p->tokens_per_s_per_gpu,
+                p->peak_bytes, p->fits, p->meets);
+    }
 }
 
 enum pp_status pp_serving_check(const struct pp_serving *s, bool needs_fit, struct pp_error *err)

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-enum { MOST_BATCH = 1024 };
+enum { MOST_BATCH = 1024, MOST_NODES = 8 };
 
 const char *const pp_serving_objective_names[] = {[PP_SERVE_THROUGHPUT] = "throughput",
                                                   [PP_SERVE_LATENCY] = "latency",
@@ -131,6 +131,18 @@ static void each_layout(struct pp_arena *arena, struct pp_serving *s, const stru
         }
 }
 
+/* Is true if one node has no room, and more have so many devices. */
+static bool needs_nodes(const struct pp_serving *s, int gpus)
+{
+    const struct pp_cluster *c = &s->first.cluster;
+    const int nodes = c->nodes > 0 && c->nodes < MOST_NODES ? c->nodes : MOST_NODES;
+
+    for (int i = 0; i < s->count; i++)
+        if (s->points[i].fits)
+            return false;
+    return gpus <= nodes * c->gpus_per_node;
+}
+
 /* ---- order ----------------------------------------------------------------------------------- */
 
 static double score(enum pp_serving_objective objective, const struct pp_serving_point *p)
@@ -175,18 +187,18 @@ enum pp_status pp_serving_run(struct pp_arena *arena, const struct pp_wish *wish
                                                  [PP_SERVE_LATENCY] = by_latency,
                                                  [PP_SERVE_FIRST_TOKEN] = by_first_token};
     struct pp_parsed *command = pp_command_copy(arena, wish->request.flags);
-    const bool has_gpus = wish->gpus || wish->nodes;
     struct pp_error refusal = {0};
 
-    *s = (struct pp_serving){.objective = PP_SERVE_THROUGHPUT};
+    *s = (struct pp_serving){.objective = PP_SERVE_THROUGHPUT,
+                             .has_gpus = wish->gpus || wish->nodes};
     PP_TRY(read_options(wish, s, err));
-    if (!has_gpus && !wish->tp && !wish->pp && !wish->dp)
+    if (!s->has_gpus && !wish->tp && !wish->pp && !wish->dp)
         pp_command_set_int(arena, command, "gpus", 1, err);
     PP_TRY(pp_change_resolve(arena, command, &s->first, NULL, err));
     const int node = s->first.cluster.gpus_per_node;
-    if (has_gpus)
+    if (s->has_gpus)
         each_layout(arena, s, wish, s->first.layout.gpus, node, &refusal);
-    for (int gpus = 1; !has_gpus && gpus <= node; gpus *= 2)
+    for (int gpus = 1; !s->has_gpus && (gpus <= node || needs_nodes(s, gpus)); gpus *= 2)
         each_layout(arena, s, wish, gpus, node, &refusal);
     if (s->count == 0) {
         *err = refusal;

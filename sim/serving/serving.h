@@ -23,14 +23,18 @@ struct pp_serving {
     struct pp_config first;                /* one of the layouts, for names */
     struct pp_serving_point *points;       /* best first */
     int count, capacity, refused;
+    bool has_gpus; /* their number is given */
 };
 
 /* Reads --objective and the limits, and simulates all layouts. PP_EINVAL: no layout is legal. */
 enum pp_status pp_serving_run(struct pp_arena *arena, const struct pp_wish *wish,
                               struct pp_serving *serving, struct pp_error *err);
+/* Returns the best point with the fewest devices that is within the limits; NULL = none is. */
+const struct pp_serving_point *pp_serving_fewest(const struct pp_serving *serving);
 void pp_serving_print(struct pp_arena *arena, const struct pp_serving *serving, int rows,
                       FILE *out);
 void pp_serving_json(const struct pp_serving *serving, FILE *out);
+void pp_serving_csv(const struct pp_serving *serving, FILE *out);
 /* PP_EFIT if no point is within the limits, or with `needs_fit` none fits; says the best found. */
 enum pp_status pp_serving_check(const struct pp_serving *serving, bool needs_fit,
                                 struct pp_error *err);

@@ -105,6 +105,11 @@ def must_have(report):
             yield from (f"durations.{i}.{key}" for key, value in row.items() if isinstance(value, float))
         return
     if report["schema"] == "pipesim.plan/1":
+        if report.get("mode") == "infer":
+            for i, point in enumerate(report["points"][:64]):
+                keys = ("first_token_s", "token_s", "tokens_per_s", "tokens_per_s_per_gpu", "peak_mem_bytes")
+                yield from (f"points.{i}.{key}" for key in keys if point[key] is not None)
+            return
         fitting = [point for point in report["points"] if point.get("fits")]
         for i in range(min(len(fitting), 64)):
             yield from (f"points.{i}.{key}" for key in ("iteration_s", "mfu", "peak_mem_bytes"))

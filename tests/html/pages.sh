@@ -88,6 +88,8 @@ figures_of_plan() {
 figures_of_plan --gpus 16 --model gpt2 --engine dag --gbs 32 --jobs 1
 figures_of_plan --gpus 32 --model llama2-13b --cluster a800 --free shard,recompute --engine dag
 figures_of_plan --gpus 2 --model llama3-405b --engine dag --gbs 2 --jobs 1
+figures_of_plan --mode infer --model llama2-7b --max-token-s 12ms --batch 4
+figures_of_plan --mode infer --model gpt2 --gpus 2 --tokens 1
 
 # More ops than a page holds one by one: the picture alone, and still small.
 "$pipesim" --schedule 1f1b --pp 1 --micro-batches 30000 --unit F=1,B=2 --html page.html >/dev/null &&
