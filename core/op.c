@@ -35,6 +35,8 @@ const struct pp_purpose_row pp_purposes[PP_PURPOSES] = {
     [PP_FOR_GRAD_DOWN] = MOVE("part", PP_MOVE, GRADS, DEVICE, HOME, WITH_USE),
     [PP_FOR_GRAD_UP] = MOVE("sum", PP_MOVE, GRADS, HOME, DEVICE, WITH_USE),
     [PP_FOR_UPDATE] = MOVE("update", PP_MOVE, OPTIMIZER, UPDATE, UPDATE, AS_UPDATE),
+    [PP_FOR_KV_UP] = MOVE("kv-up", PP_COPY, CACHE, HOME, DEVICE, WITH_USE),
+    [PP_FOR_KV_DOWN] = MOVE("kv-down", PP_COPY, CACHE, DEVICE, HOME, WITH_USE),
 };
 
 /* ---- printing -------------------------------------------------------------------------------- */

@@ -8,7 +8,7 @@
  *   (0;7)AR      gradient sum of a tied embedding over the first and the last stage
  *   0AR#1/4      bucket 1 of the 4, counted from 0, into which a collective of a stage is cut
  *   0AG.forward  a collective with another purpose than the end of a step, enum pp_purpose
- *   0COPY.down3  0MOVE.grads  between memory tiers, enum pp_purpose
+ *   0COPY.down3  4COPY.kv-up0-1  0MOVE.grads  between memory tiers, enum pp_purpose
  *   1RECV_F0[2]  uses buffer slot 2 of its class   0F3v1   weight version 1 (printed when not 0) */
 #pragma once
 
@@ -94,6 +94,8 @@ enum pp_purpose {
     PP_FOR_GRAD_DOWN, /* MOVE: gradients of one visit down, to their home tier */
     PP_FOR_GRAD_UP,   /* MOVE: their sum so far up, before the device adds another visit's */
     PP_FOR_UPDATE,    /* MOVE: no copy but the update itself, on the processors of the host */
+    PP_FOR_KV_UP,     /* COPY: keys and values of earlier passes, before a pass of a group */
+    PP_FOR_KV_DOWN,   /* COPY: those that a pass has made, after it */
     PP_PURPOSES
 };
 
@@ -124,7 +126,8 @@ struct pp_purpose_row {
 };
 extern const struct pp_purpose_row pp_purposes[PP_PURPOSES];
 
-/* Is true for copies between memory tiers: COPY (saved activations) and MOVE (state). */
+/* Is true for copies between memory tiers: COPY (saved activations, keys and values) and MOVE
+ * (state). */
 static inline bool pp_op_is_move(int kind)
 {
     return pp_op_kinds[kind].stream == PP_STREAM_COPY;
@@ -152,24 +155,30 @@ static inline enum pp_copy_stream pp_move_stream(int purpose)
                                                        : PP_COPY_DOWN;
 }
 /* Returns the stream whose work, posted before, ends before this op begins; its own stream's does
- * so, too. The host updates with gradients that went down, and what it has updated goes up. */
+ * so, too. The host updates with gradients that went down, and what it has updated goes up. So do
+ * keys and values that went down in the pass before. */
 static inline enum pp_copy_stream pp_move_after(int purpose)
 {
-    return purpose == PP_FOR_UPDATE   ? PP_COPY_DOWN
-           : purpose == PP_FOR_PARAMS ? PP_COPY_HOST
-                                      : pp_move_stream(purpose);
+    return purpose == PP_FOR_UPDATE || purpose == PP_FOR_KV_UP ? PP_COPY_DOWN
+           : purpose == PP_FOR_PARAMS                          ? PP_COPY_HOST
+                                                               : pp_move_stream(purpose);
 }
 static inline bool pp_move_is_up(int purpose)
 {
     return pp_move_stream(purpose) == PP_COPY_UP;
 }
+/* Is true for copies of keys and values, which name the passes of a program that generates. */
+static inline bool pp_move_is_cache(int purpose)
+{
+    return pp_purposes[purpose].what == PP_STATE_CACHE;
+}
 /* Return the class that a copy moves, or PP_MOVES_HOST. Copies of activations need no purpose. */
 enum { PP_MOVES_HOST = PP_STATE_CLASSES, PP_MOVE_CAUSES };
 static inline int pp_move_cause(int kind, int purpose)
 {
-    return kind == PP_COPY                           ? PP_STATE_ACTIVATIONS
-           : pp_move_stream(purpose) == PP_COPY_HOST ? PP_MOVES_HOST
-                                                     : pp_purposes[purpose].what;
+    return kind == PP_COPY && !pp_move_is_cache(purpose) ? PP_STATE_ACTIVATIONS
+           : pp_move_stream(purpose) == PP_COPY_HOST     ? PP_MOVES_HOST
+                                                         : pp_purposes[purpose].what;
 }
 /* Is true for parameters that move up for a use on the device. */
 static inline bool pp_move_is_load(int purpose)
@@ -231,6 +240,15 @@ static inline struct pp_op pp_op_for(enum pp_purpose purpose, int stage, int pip
                           .mb = -1,
                           .arg = -1,
                           .slot = -1};
+}
+/* Returns the COPY of what an op on the same cells saves, reads or makes. */
+static inline struct pp_op pp_op_copy(struct pp_op op, enum pp_purpose purpose)
+{
+    op.kind = pp_purposes[purpose].kind;
+    op.aux = 0;
+    op.purpose = (uint8_t)purpose;
+    op.arg = op.slot = -1;
+    return op;
 }
 static inline struct pp_op pp_op_wait(struct pp_op post)
 {

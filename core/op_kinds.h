@@ -22,7 +22,7 @@ PP_OP(SEND_F, "SEND_F", CHANNEL, 1)  /* post: act[s,m] to the rank of stage s+1 
 PP_OP(RECV_F, "RECV_F", CHANNEL, 1)  /* post: act[s-1,m] from the rank of stage s-1               */
 PP_OP(SEND_B, "SEND_B", CHANNEL, 1)  /* post: grad[s,m] to the rank of stage s-1                  */
 PP_OP(RECV_B, "RECV_B", CHANNEL, 1)  /* post: grad[s+1,m] from the rank of stage s+1              */
-PP_OP(COPY,   "COPY",   COPY,    1)  /* post: what is saved[s,m] between memory tiers             */
+PP_OP(COPY,   "COPY",   COPY,    1)  /* post: saved[s,m], or cache[s,m], between memory tiers     */
 PP_OP(MOVE,   "MOVE",   COPY,    0)  /* post: state of a stage between memory tiers            */
 PP_OP(WAIT,   "WAIT",   CONTROL, 1)  /* blocks compute until a posted instruction has finished    */
 PP_OP(DROP,   "DROP",   CONTROL, 0)  /* frees gathered weights[s]                                 */

@@ -107,11 +107,12 @@ static struct pp_cost bucket_of(struct pp_cost cost, int buckets)
 static struct pp_cost single(const struct pp_costs *costs, const struct pp_op *op)
 {
     const struct pp_cost *table = costs->op[op->kind];
+    const bool has_purpose =
+        pp_op_has_purpose(op->kind) && op->purpose > 0 && op->purpose < PP_PURPOSES;
 
     if (op->kind == PP_AR && op->aux == PP_TIED)
         return costs->tied ? *costs->tied : (struct pp_cost){0};
-    if (!pp_op_kinds[op->kind].has_mb && pp_op_has_purpose(op->kind) && op->purpose > 0 &&
-        op->purpose < PP_PURPOSES)
+    if (has_purpose && (!pp_op_kinds[op->kind].has_mb || pp_move_is_cache(op->purpose)))
         table = costs->purpose[op->purpose];
     if (!table || op->stage >= costs->stages)
         return (struct pp_cost){0};

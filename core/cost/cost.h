@@ -37,8 +37,11 @@ struct pp_stage_memory {
                               * outputs have more bits than what I frees */
     double kv_bytes;         /* keys and values that a pass of a generating run adds for one whole
                               * micro-batch, until the last pass */
-    double boundary_bytes;   /* activation leaving the stage towards stage+1, one micro-batch
-                              * (0 for the last stage); the gradient coming back is as large */
+    /* of keys and values on another tier: buffers of COPY.kv-up and COPY.kv-down, and of all blocks
+     * in flight while F runs */
+    double kv_up_bytes, kv_down_bytes, kv_room_bytes;
+    double boundary_bytes; /* activation leaving the stage towards stage+1, one micro-batch
+                            * (0 for the last stage); the gradient coming back is as large */
     /* memory that lives only while one op runs */
     double forward_bytes, backward_bytes;  /* F; B or I: of one whole micro-batch */
     double input_bytes;                    /* I, if it differs from B; 0 = as B */
@@ -115,8 +118,8 @@ struct pp_costs {
     /* Copies of saved activations inside of an op, next to its compute: down in F, up in R, B, I.
      * Of one whole micro-batch-split, as above; NULL = none. */
     struct pp_cost *inner[PP_OP_KINDS];
-    /* Keys and values that move inside of F, of one whole micro-batch: [direction][stage], enum
-     * pp_copy_stream. NULL: they stay on the device. */
+    /* Keys and values of all blocks but one, which move inside of F, of one whole micro-batch:
+     * [direction][stage], enum pp_copy_stream. NULL: they stay on the device. */
     struct pp_cost *cached[PP_COPY_UP + 1];
     /* p2p of one whole micro-batch from `stage` (F: to stage+1, B: to stage-1), by link class. A
      * message pays its latency once, and bandwidth by share. */
@@ -130,7 +133,9 @@ struct pp_costs {
     int sync_ranks;         /* members per stage group: dp * pipelines */
     int64_t *ring_alpha_ps; /* one ring step: latency + bytes/(n*bandwidth), [stage] */
     struct pp_ring *rings;  /* [stage]; NULL where nothing is summed */
-    struct pp_cost *purpose[PP_PURPOSES]; /* [stage] collectives with a purpose; NULL = none */
+    /* [stage] collectives and moves with a purpose; COPY of keys and values of one whole
+     * micro-batch. NULL = none */
+    struct pp_cost *purpose[PP_PURPOSES];
     struct pp_cost *tied; /* AR of a tied embedding, one entry, or NULL when untied or local */
 
     struct pp_stage_memory *memory;   /* [stage]; NULL in unit mode */
@@ -152,12 +157,13 @@ static inline bool pp_costs_have_inner(const struct pp_costs *costs)
 {
     return costs->gathers || costs->inner[PP_F] || costs->cached[PP_COPY_UP];
 }
-/* Is true if parameters or gradients of a stage move inside of its ops. */
+/* Is true if parameters, gradients, or keys and values of a stage move inside of its ops. */
 static inline bool pp_costs_have_links(const struct pp_costs *costs, int stage)
 {
     const struct pp_stage_gathers *g = costs->gathers ? &costs->gathers[stage] : NULL;
 
-    return g && (g->load_ps > 0 || g->reload_ps > 0 || g->part_ps > 0);
+    return costs->cached[PP_COPY_UP] ||
+           (g && (g->load_ps > 0 || g->reload_ps > 0 || g->part_ps > 0));
 }
 /* Returns the class whose copies inside of an op take most time, enum pp_state_class. */
 static inline int pp_costs_copied_inside(const struct pp_costs *costs, int kind, int stage)

@@ -52,6 +52,24 @@ static enum pp_status take_file(const struct pp_exec_wish *wish, const struct pp
     return PP_OK;
 }
 
+/* A file may move state between memory tiers, which only a simulation does. */
+static enum pp_status check_kinds(const struct pp_subject *subject, const struct pp_program *p,
+                                  struct pp_error *err)
+{
+    static const bool IS_EXECUTED[PP_OP_KINDS] = {
+        [PP_F] = true, [PP_SEND_F] = true, [PP_RECV_F] = true, [PP_WAIT] = true};
+
+    for (int i = 0; i < pp_program_size(p); i++)
+        if (!IS_EXECUTED[p->kind[i]])
+            return pp_error_set(
+                err, PP_EINVAL,
+                "--schedule %s: nothing here executes its %s%s%s; nearest: pipesim "
+                "--mode infer --schedule %s",
+                subject->name, pp_op_kinds[p->kind[i]].text, p->purpose[i] ? "." : "",
+                p->purpose[i] ? pp_purposes[p->purpose[i]].text : "", subject->name);
+    return PP_OK;
+}
+
 enum pp_status pp_generate_program(struct pp_arena *arena, const struct pp_exec_wish *wish,
                                    struct pp_generate *g, struct pp_error *err)
 {
@@ -83,6 +101,7 @@ enum pp_status pp_generate_program(struct pp_arena *arena, const struct pp_exec_
     PP_TRY(pp_build_order(arena, &build, err));
     PP_TRY(pp_build(arena, &build, &program, err));
     PP_TRY(pp_verify(program, NULL, err));
+    PP_TRY(check_kinds(&subject, program, err));
     g->program = program;
     g->batch = (struct pp_batch){.replicas = g->config.replicas,
                                  .micro_batches = g->of.groups,

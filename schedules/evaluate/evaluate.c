@@ -48,9 +48,9 @@ static bool is_possible(const struct pp_program *p, const struct pp_costs *costs
 {
     if (!p->forms || p->level != PP_LEVEL_LOWERED || p->weight_stream || options->ring_flows)
         return false;
-    if (costs->inner[PP_F] || costs->cached[PP_COPY_UP])
+    if (costs->inner[PP_F])
         return false; /* the place of an op matters (op_cost.h) */
-    for (int s = 0; costs->gathers && s < costs->stages; s++)
+    for (int s = 0; s < costs->stages; s++)
         if (pp_costs_have_links(costs, s))
             return false; /* the place of an op matters (op_cost.h) */
     return true;

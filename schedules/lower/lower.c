@@ -21,10 +21,19 @@ static const struct {
     pp_lower_pass *run;
     enum { ALWAYS, SYNCHRONOUS, ASYNCHRONOUS } when;
 } passes[] = {
-    {pp_lower_recompute, ALWAYS},      {pp_lower_in_place, ALWAYS},  {pp_lower_gathers, ALWAYS},
-    {pp_lower_moves, ALWAYS},          {pp_lower_sendrecv, ALWAYS},  {pp_lower_late, ALWAYS},
-    {pp_lower_updates, ASYNCHRONOUS},  {pp_lower_sync, SYNCHRONOUS}, {pp_lower_tied, SYNCHRONOUS},
-    {pp_lower_optimizer, SYNCHRONOUS}, {pp_lower_clip, SYNCHRONOUS}, {pp_lower_grads, ALWAYS},
+    {pp_lower_recompute, ALWAYS},
+    {pp_lower_in_place, ALWAYS},
+    {pp_lower_gathers, ALWAYS},
+    {pp_lower_moves, ALWAYS},
+    {pp_lower_kv, ALWAYS},
+    {pp_lower_sendrecv, ALWAYS},
+    {pp_lower_late, ALWAYS},
+    {pp_lower_updates, ASYNCHRONOUS},
+    {pp_lower_sync, SYNCHRONOUS},
+    {pp_lower_tied, SYNCHRONOUS},
+    {pp_lower_optimizer, SYNCHRONOUS},
+    {pp_lower_clip, SYNCHRONOUS},
+    {pp_lower_grads, ALWAYS},
     {pp_lower_state_moves, ALWAYS},
 };
 

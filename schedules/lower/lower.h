@@ -1,8 +1,8 @@
 /* schedules/lower/lower.h — passes that turn a compute-only program into a complete one.
  *
- * Order: schedule -> recompute -> in place (a check) -> gathers -> moves -> send/recv -> late ->
- * sync -> optimizer -> clip -> grads -> state moves -> slots. Each pass is one file, from lists to
- * lists; none depends on a schedule. */
+ * Order: schedule -> recompute -> in place (a check) -> gathers -> moves -> kv -> send/recv -> late
+ * -> sync -> optimizer and clip -> grads -> state moves -> slots. Each pass is from lists to lists;
+ * none depends on a schedule. */
 #pragma once
 
 #include "core/cost/recompute.h"
@@ -57,7 +57,7 @@ struct pp_lowering {
 /* One pass: edits the lists in place. */
 typedef enum pp_status pp_lower_pass(const struct pp_lowering *l);
 pp_lower_pass pp_lower_recompute, pp_lower_in_place, pp_lower_late, pp_lower_gathers,
-    pp_lower_moves, pp_lower_sendrecv, pp_lower_updates, pp_lower_sync, pp_lower_tied,
+    pp_lower_moves, pp_lower_kv, pp_lower_sendrecv, pp_lower_updates, pp_lower_sync, pp_lower_tied,
     pp_lower_optimizer, pp_lower_clip, pp_lower_grads, pp_lower_state_moves;
 /* Assigns the slots of a lowered program, unless it has any. */
 void pp_lower_slots(struct pp_program *p);

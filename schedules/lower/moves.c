@@ -174,16 +174,6 @@ static void find_copies(struct moves *m, const struct pp_op *ops)
 
 /* ---- instructions ---------------------------------------------------------------------------- */
 
-/* Returns a copy of the granules of `op`. */
-static struct pp_op copy_op(struct pp_op op, enum pp_purpose purpose)
-{
-    op.kind = pp_purposes[purpose].kind;
-    op.aux = 0;
-    op.purpose = (uint8_t)purpose;
-    op.arg = op.slot = -1;
-    return op;
-}
-
 static void add(struct moves *m, int before, struct pp_op op)
 {
     pp_inserts_add(m->l->arena, &m->inserts, before, op);
@@ -199,7 +189,7 @@ static bool is_part(const struct pp_op *part, const struct pp_op *of)
 static void wait_down(struct moves *m, int before, struct copy *down)
 {
     if (!down->is_waited)
-        add(m, before, pp_op_wait(copy_op(down->op, PP_FOR_DOWN)));
+        add(m, before, pp_op_wait(pp_op_copy(down->op, PP_FOR_DOWN)));
     down->is_waited = true;
 }
 
@@ -227,7 +217,7 @@ static void post_up(struct moves *m, int before, const struct copy *up, const st
     for (int j = w->first_down; j < w->down; j++)
         if (is_part(&up->op, &m->downs.list[j].op))
             wait_down(m, before, &m->downs.list[j]);
-    add(m, before, copy_op(up->op, PP_FOR_UP));
+    add(m, before, pp_op_copy(up->op, PP_FOR_UP));
 }
 
 /* Writes WAITs for all copies down but two, with those that follow this moment, and for the
@@ -244,7 +234,7 @@ static void write_before(struct moves *m, int k, struct written *w)
     while (w->first_down < w->down && m->downs.list[w->first_down].is_waited)
         w->first_down++;
     for (; w->used < m->ups.count && m->ups.list[w->used].moment == k; w->used++)
-        add(m, before, pp_op_wait(copy_op(m->ups.list[w->used].op, PP_FOR_UP)));
+        add(m, before, pp_op_wait(pp_op_copy(m->ups.list[w->used].op, PP_FOR_UP)));
     for (; w->posted < m->ups.count && post_moment(m, w->posted) <= k; w->posted++)
         post_up(m, before, &m->ups.list[w->posted], w);
 }
@@ -254,7 +244,7 @@ static void write_after(struct moves *m, int k, struct written *w)
     const struct pp_moment *moment = &m->moments[k];
 
     for (; w->down < m->downs.count && m->downs.list[w->down].moment == k; w->down++)
-        add(m, moment->end, copy_op(m->downs.list[w->down].op, PP_FOR_DOWN));
+        add(m, moment->end, pp_op_copy(m->downs.list[w->down].op, PP_FOR_DOWN));
 }
 
 static void move_rank(struct moves *m, int rank)

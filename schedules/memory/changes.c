@@ -36,6 +36,9 @@ static struct pp_memory_sizes *sizes_of(struct pp_arena *arena, const struct pp_
             .kept_for_weights = rint(saved * memory->weight_grad_frac),
             .boundary = cell_bytes(p, memory->boundary_bytes),
             .kv = cell_bytes(p, memory->kv_bytes),
+            .kv_up = cell_bytes(p, memory->kv_up_bytes),
+            .kv_down = cell_bytes(p, memory->kv_down_bytes),
+            .kv_room = cell_bytes(p, memory->kv_room_bytes),
             .forward = cell_bytes(p, memory->forward_bytes),
             .recompute = cell_bytes(p, memory->recompute_bytes),
             .backward = cell_bytes(p, memory->backward_bytes),
@@ -306,6 +309,8 @@ static void change_move(struct pp_memory_walk *w, const struct pp_op *op, int at
         pp_memory_move_part(w, op, at);
     else if (op->purpose == PP_FOR_FETCH)
         change->buffer_taken += rint(stage_memory(w, op->stage)->fetched_bytes);
+    else if (what == PP_STATE_CACHE)
+        pp_memory_move_cache(w, op, at);
     else if (what == PP_STATE_ACTIVATIONS)
         *(is_up ? &change->saved_taken : &away_at(w, at)->taken) += moved_bytes(w, op, at);
 }
@@ -321,6 +326,8 @@ static void wait_move(struct pp_memory_walk *w, const struct pp_op *op, int at)
         pp_memory_wait_part(w, op, at);
     else if (op->purpose == PP_FOR_STORE)
         change->buffer_given += rint(stage_memory(w, op->stage)->fetched_bytes);
+    else if (what == PP_STATE_CACHE)
+        pp_memory_wait_cache(w, op, at);
     else if (what == PP_STATE_ACTIVATIONS)
         *(is_up ? &away_at(w, at)->given : &change->saved_given) += moved_bytes(w, op, at);
 }
@@ -347,15 +354,6 @@ static void save(struct pp_memory_walk *w, const struct pp_op *op, int at)
         away_at(w, at)->taken += moved.inner;
 }
 
-/* Adds what a pass of a generating program caches. */
-static void cache(struct pp_memory_walk *w, const struct pp_op *op, int at)
-{
-    const double bytes = op->granules * w->sizes[op->stage].kv;
-
-    w->changes[at].kv_taken += bytes;
-    w->changes[place_of(w, at)->freed].kv_given += bytes;
-}
-
 static void change_forward(struct pp_memory_walk *w, const struct pp_op *op, int at)
 {
     w->changes[at].cells_taken += op->granules;
@@ -366,7 +364,7 @@ static void change_forward(struct pp_memory_walk *w, const struct pp_op *op, int
     hand_over(w, op, at, 0);
     use_params(w, op, at);
     if (w->p->passes > 0)
-        cache(w, op, at);
+        pp_memory_add_cache(w, op, at);
     if (!w->is_infer || w->p->passes > 0)
         use_scratch(w, at, op->granules * w->sizes[op->stage].forward);
 }
@@ -487,7 +485,7 @@ void pp_memory_walk_rank(struct pp_memory_walk *w, int rank)
     w->count = w->p->begin[rank + 1] - w->begin;
     w->last_update = -1;
     w->gathered = 0;
-    w->late_bytes = 0;
+    w->late_bytes = w->coming_bytes = 0;
     if (w->whole)
         memset(w->whole, 0, sizeof(*w->whole) * (size_t)w->costs->stages);
     for (int at = w->count - 1; at >= 0 && w->last_update < 0; at--)

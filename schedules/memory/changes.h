@@ -22,6 +22,8 @@ struct pp_memory_sizes {
     double kept_for_weights;  /* part of `saved` from I to W */
     double boundary;          /* output for the next stage, and its gradient */
     double kv;                /* cached by one pass */
+    double kv_up, kv_down;    /* buffers of COPY.kv-up, COPY.kv-down */
+    double kv_room;           /* all buffers of blocks while F runs, that of COPY.kv-up included */
     double forward, recompute, backward, input, weights; /* scratch while F, R, B, I, W run */
     double dense_grad; /* a whole gradient before it is added up; no granule divides it */
 };
@@ -67,6 +69,7 @@ struct pp_memory_walk {
     struct pp_memory_whole *whole; /* [stage], of the current rank; NULL: nothing is sharded */
     int gathered;                  /* units on the rank that are not dropped */
     double late_bytes;             /* of the last fetch, which has no room before the next DROP */
+    double coming_bytes;           /* of the last COPY.kv-up, which has no room so far */
 };
 
 /* Returns a walk in the arena. */
@@ -78,6 +81,11 @@ void pp_memory_walk_rank(struct pp_memory_walk *w, int rank);
 void pp_memory_make_part(struct pp_memory_walk *w, const struct pp_op *op, int at);
 void pp_memory_move_part(struct pp_memory_walk *w, const struct pp_op *op, int at);
 void pp_memory_wait_part(struct pp_memory_walk *w, const struct pp_op *op, int at);
+
+/* Keys and values, in cache.c: a pass caches some; COPY.kv-up and COPY.kv-down, and their WAITs. */
+void pp_memory_add_cache(struct pp_memory_walk *w, const struct pp_op *op, int at);
+void pp_memory_move_cache(struct pp_memory_walk *w, const struct pp_op *op, int at);
+void pp_memory_wait_cache(struct pp_memory_walk *w, const struct pp_op *op, int at);
 
 /* Returns the bytes that the allocator wastes in addition to `tensors`. The sum of both grows with
  * them. */

@@ -67,7 +67,8 @@ static void set_cached(const struct pp_costs *costs, const struct pp_least_optio
             cached += kv;
             effects[v * EFFECTS + PP_F] =
                 (struct effect){.change = v + model < costs->stages ? kv : kv - cached,
-                                .most = kv + share_of(m->forward_bytes, o->cells)};
+                                .most = kv + share_of(m->forward_bytes, o->cells) +
+                                        share_of(m->kv_room_bytes, o->cells)};
         }
     }
 }

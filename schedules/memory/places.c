@@ -87,6 +87,8 @@ static struct pp_memory_place place_of(const struct list *list, const struct pp_
         place.again = recomputed(list, op);
     else if (kind == PP_F && list->p->passes > 0)
         place.freed = cache_end(list, op, at);
+    else if (kind == PP_COPY && pp_move_is_cache(op->purpose))
+        place.freed = end_of(list, at, pp_lifetimes_read(lives, op, op->stage, 0));
     else
         find_saved(list, op, at, &place);
     return place;

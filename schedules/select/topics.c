@@ -144,6 +144,11 @@ const struct pp_topic pp_topics[] = {
          "      --free tp,pp,recompute,offload",
          "  pipesim plan --model llama3-70b --gpus 8 --cluster a100-40 --zero 3 \\",
          "      --free offload --largest 10:400",
+         "A run that generates has parameters (p), and keys and values (kv). Both go up in each "
+         "pass, and what a pass has made goes down. With several groups that happens next to the "
+         "passes of others:",
+         "  pipesim --mode infer --model opt-30b --gpus 1 --cluster a100 --batch 64 \\",
+         "      --groups 4 --offload kv=host",
          "pipeexec moves the same bytes in real memory, and into files of a drive (--nvme DIR). "
          "--device-memory plays a small device, and says what would fit:",
          "  pipeexec --schedule gpipe --np 2 --layers 8 --micro-batches 16 \\",

@@ -125,7 +125,7 @@ static enum pp_status check_saved(struct moves *m, int i)
     const struct pp_program *p = m->v->p;
     const int kind = p->kind[i];
 
-    if (kind == PP_COPY && p->purpose[i] != 0) {
+    if (kind == PP_COPY && p->purpose[i] != 0 && !pp_move_is_cache(p->purpose[i])) {
         PP_TRY(check_made(m, i));
         return visit_units(m, i, i, post_unit);
     }

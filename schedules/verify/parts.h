@@ -9,6 +9,7 @@ enum pp_status pp_verify_sync(struct pp_verify *v);    /* U, gradient collective
 enum pp_status pp_verify_gathers(struct pp_verify *v); /* sharded state: AG, RS, DROP of visits */
 enum pp_status pp_verify_grads(struct pp_verify *v);   /* MOVE.part and MOVE.sum of gradients */
 enum pp_status pp_verify_moves(struct pp_verify *v);   /* saved activations: COPY, Q, DQ */
+enum pp_status pp_verify_kv(struct pp_verify *v);      /* keys and values: COPY */
 enum pp_status pp_verify_state_moves(struct pp_verify *v); /* memory tiers of state: MOVE, U */
 enum pp_status pp_verify_comm(struct pp_verify *v);  /* messages and WAITs; fills AT_SEND_F.. */
 enum pp_status pp_verify_waits(struct pp_verify *v); /* lowered: each collective has a WAIT */

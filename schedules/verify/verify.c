@@ -32,6 +32,7 @@ static enum pp_status check(struct pp_verify *v, const struct pp_verify_options 
         PP_TRY(pp_verify_order(v));
     }
     PP_TRY(pp_verify_moves(v));
+    PP_TRY(pp_verify_kv(v));
     if (is_lowered)
         PP_TRY(pp_verify_slots(v));
     PP_TRY(pp_verify_sync(v));

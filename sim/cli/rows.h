@@ -143,7 +143,8 @@ PP_ROW_TEXT(gather, "UNIT", G_STATE, RUN | NEEDS_FETCHES, .default_text = "layer
 PP_ROW_INT(gather_buffers, "K", 1, 1024, G_STATE, SHAPE | NEEDS_FETCHES,
     .default_text = "2, or 1 with a framework that does not prefetch",
     .help = "Buffers for gathered parameters, one --gather unit each. 1: nothing is prefetched. "
-            "K: the next K - 1 units are prefetched while one is used.")
+            "K: the next K - 1 units are prefetched while one is used. Keys and values of --offload "
+            "kv= have K buffers of a block.")
 PP_ROW_TEXT(cache, "R", G_STATE, SHAPE | NEEDS_FETCHES, .default_text = "1", .neutral = "1",
     .is_word = true, .kind = "units, bytes such as 4GiB, or auto",
     .help = "--gather units that a device keeps between their uses, the one in use included. A "
@@ -159,7 +160,8 @@ PP_ROW_TEXT(offload, "CLASS=TIER,...", G_STATE, SHAPE,
             "fits. Parameters are prefetched into --gather-buffers, one --gather unit at a time, "
             "and gradients leave through as many. Activations leave the device after their "
             "forward and return before their backward. Optimizer state streams through the "
-            "update. See pipesim help tiers.")
+            "update. Keys and values come up before each later pass, and new ones leave after "
+            "it. See pipesim help tiers.")
 PP_ROW_FLAG(cpu_optimizer, G_STATE, SHAPE | TRAINS,
     .help = "The processors of the node update the optimizer state that --offload os= keeps "
             "there. Gradients leave the device, updated parameters return.")

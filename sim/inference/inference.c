@@ -11,6 +11,7 @@ const char *const pp_limit_names[] = {[PP_LIMIT_COMPUTE] = "compute",
                                       [PP_LIMIT_MEMORY] = "memory",
                                       [PP_LIMIT_COMMUNICATION] = "communication",
                                       [PP_LIMIT_HOST] = "host",
+                                      [PP_LIMIT_COPIES] = "copies",
                                       [PP_LIMIT_WAITING] = "waiting",
                                       [PP_LIMIT_NONE] = NULL};
 
@@ -96,30 +97,74 @@ static void set_rates(const struct pp_result *r, struct pp_inference *f)
     f->kv_bytes = pp_kv_replica_bytes(&r->cost_inputs);
 }
 
-static enum pp_limit bound_of(const struct pp_pass_cost *pass)
+/* A pass of a group, of pass 0 of a piece, over one stage. */
+struct stage_pass {
+    struct pp_pass_cost cost;
+    struct pp_pass_copies copies;
+};
+
+static double pass_s(const struct stage_pass *p)
 {
-    const double size[] = {[PP_LIMIT_COMPUTE] = pass->compute_s,
-                           [PP_LIMIT_MEMORY] = pass->memory_s,
-                           [PP_LIMIT_COMMUNICATION] = pass->tp_s + pass->ep_s,
-                           [PP_LIMIT_HOST] = pass->host_s};
+    return fmax(p->cost.s, p->copies.s);
+}
+
+/* Returns the copies of stage v in one direction: of `pieces` ops those of one. */
+static struct pp_pass_copies copies_of(const struct pp_result *r, int v, double pieces, bool is_up)
+{
+    const struct pp_costs *c = r->costs;
+    const struct pp_stage_gathers *g = c->gathers && is_up ? &c->gathers[v] : NULL;
+    const struct pp_cost *inner = c->cached[is_up ? PP_COPY_UP : PP_COPY_DOWN],
+                         *first = c->purpose[is_up ? PP_FOR_KV_UP : PP_FOR_KV_DOWN];
+    const bool has_loads = g && g->load_ps > 0;
+    const double cache_s = inner ? pp_units_s(inner[v].ps + first[v].ps) / pieces : 0,
+                 load_s = has_loads ? pp_units_s(g->load_ps + c->purpose[PP_FOR_LOAD][v].ps) : 0;
+    const enum pp_state_class most = cache_s > load_s ? PP_STATE_CACHE : PP_STATE_PARAMS;
+    const struct pp_cost_inputs *in = &r->cost_inputs;
+    const enum pp_tier tier = in->state.home[most];
+
+    return (struct pp_pass_copies){.s = cache_s + load_s,
+                                   .tier = tier,
+                                   .bytes_per_s = pp_tier_rate(in->cluster->tiers,
+                                                               pp_tier_route(PP_TIER_DEVICE, tier),
+                                                               pp_analytic_node_devices(in))};
+}
+
+static struct stage_pass stage_pass(const struct pp_result *r, int stage, int pass)
+{
+    const double pieces = pass == 0 ? pp_generation_pieces(&r->config.generation) : 1;
+    const int v = pass * r->cost_inputs.stages + stage;
+    const struct pp_pass_copies up = copies_of(r, v, pieces, true),
+                                down = copies_of(r, v, pieces, false);
+
+    return (struct stage_pass){.cost = pp_generation_pass(&r->cost_inputs, stage, pass),
+                               .copies = up.s >= down.s ? up : down};
+}
+
+static enum pp_limit bound_of(const struct stage_pass *p)
+{
+    const double size[] = {[PP_LIMIT_COMPUTE] = p->cost.compute_s,
+                           [PP_LIMIT_MEMORY] = p->cost.memory_s,
+                           [PP_LIMIT_COMMUNICATION] = p->cost.tp_s + p->cost.ep_s,
+                           [PP_LIMIT_HOST] = p->cost.host_s};
     int most = 0;
 
     for (int i = 1; i < (int)PP_COUNT(size); i++)
         most = size[i] > size[most] ? i : most;
-    return (enum pp_limit)most;
+    return p->copies.s > p->cost.s ? PP_LIMIT_COPIES : (enum pp_limit)most;
 }
 
-static void set_token_bound(const struct pp_result *r, const struct pp_pass_cost *token,
+static void set_token_bound(const struct pp_result *r, const struct stage_pass *token,
                             struct pp_inference *f)
 {
     const struct pp_generation *g = &r->config.generation;
-    const double read_bytes = token->weight_bytes + token->cache_bytes;
+    const double read_bytes = token->cost.weight_bytes + token->cost.cache_bytes;
 
     f->token_bound =
-        g->groups * token->s < BUSY_FRAC * f->token_s ? PP_LIMIT_WAITING : bound_of(token);
+        g->groups * pass_s(token) < BUSY_FRAC * f->token_s ? PP_LIMIT_WAITING : bound_of(token);
+    f->token_copies = token->copies;
     f->memory_bandwidth_frac =
         g->groups * read_bytes / (f->token_s * r->config.cluster.device.memory_bytes_per_s);
-    f->weights_frac = token->weight_bytes / read_bytes;
+    f->weights_frac = token->cost.weight_bytes / read_bytes;
 }
 
 /* Adds the parts of a pass, `count` times. */
@@ -137,16 +182,17 @@ static void set_bounds(const struct pp_result *r, struct pp_inference *f)
 {
     const struct pp_cost_inputs *in = &r->cost_inputs;
     const struct pp_generation *g = &r->config.generation;
-    struct pp_pass_cost most[2] = {{0}, {0}};
+    struct stage_pass most[2] = {0};
 
     for (int s = 0; s < in->stages; s++)
         for (int k = 0; k < (g->passes > 1 ? 2 : 1); k++) {
-            const struct pp_pass_cost pass = pp_generation_pass(in, s, k ? g->passes / 2 : 0);
-            add_parts(&pass, k ? g->passes - 1 : pp_generation_pieces(g), f);
-            if (pass.s > most[k].s)
+            const struct stage_pass pass = stage_pass(r, s, k ? g->passes / 2 : 0);
+            add_parts(&pass.cost, k ? g->passes - 1 : pp_generation_pieces(g), f);
+            if (pass_s(&pass) > pass_s(&most[k]))
                 most[k] = pass;
         }
     f->prompt_bound = bound_of(&most[0]);
+    f->prompt_copies = most[0].copies;
     if (g->passes > 1)
         set_token_bound(r, &most[1], f);
     const double sum = f->matrix_frac + f->attention_frac + f->kernels_frac + f->host_frac;

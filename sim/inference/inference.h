@@ -11,10 +11,17 @@ enum pp_limit {
     PP_LIMIT_MEMORY,
     PP_LIMIT_COMMUNICATION,
     PP_LIMIT_HOST,    /* launches and gaps of the host */
+    PP_LIMIT_COPIES,  /* parameters, keys and values from another memory tier, or to it */
     PP_LIMIT_WAITING, /* ranks wait for other ranks */
     PP_LIMIT_NONE,    /* not known: unit mode, or there is no such pass */
 };
 extern const char *const pp_limit_names[]; /* "compute", ... */
+
+/* Copies of a pass that take longest: the tier, and what one device reaches. */
+struct pp_pass_copies {
+    double s, bytes_per_s;
+    enum pp_tier tier;
+};
 
 /* Seconds, or units in unit mode. A figure that a run does not have is NAN: in unit mode all but
  * times, with one token those of later tokens. */
@@ -30,6 +37,7 @@ struct pp_inference {
      * and cache, and share of weights in them. */
     double memory_bandwidth_frac, weights_frac;
     enum pp_limit prompt_bound, token_bound;
+    struct pp_pass_copies prompt_copies, token_copies; /* of the same passes as the bounds */
     /* shares of the forward time: matrices, attention, other kernels, host */
     double matrix_frac, attention_frac, kernels_frac, host_frac;
 };

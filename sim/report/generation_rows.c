@@ -14,6 +14,7 @@ static const char *const bound_words[] = {[PP_LIMIT_COMPUTE] = "compute bound",
                                           [PP_LIMIT_MEMORY] = "memory bound",
                                           [PP_LIMIT_COMMUNICATION] = "communication bound",
                                           [PP_LIMIT_HOST] = "bound by the host",
+                                          [PP_LIMIT_COPIES] = "bound by copies",
                                           [PP_LIMIT_WAITING] = "ranks wait for others",
                                           [PP_LIMIT_NONE] = ""};
 
@@ -53,6 +54,19 @@ static const char *p90_text(struct pp_arena *arena, const struct pp_config *c, d
                : "";
 }
 
+/* Returns "memory bound", or "bound by copies (host, 25 GB/s)". */
+static const char *bound_text(struct pp_arena *arena, enum pp_limit bound,
+                              const struct pp_pass_copies *copies)
+{
+    char speed[PP_UNITS_TEXT_BYTES];
+
+    return bound != PP_LIMIT_COPIES
+               ? bound_words[bound]
+               : pp_arena_printf(arena, "%s (%s, %s)", bound_words[bound],
+                                 pp_tier_rows[copies->tier].name,
+                                 pp_units_print(copies->bytes_per_s, PP_UNIT_BYTES_PER_S, speed));
+}
+
 static void set_first_token(struct pp_arena *arena, const struct pp_result *r,
                             struct pp_headline *row)
 {
@@ -60,10 +74,11 @@ static void set_first_token(struct pp_arena *arena, const struct pp_result *r,
     const char *p90 = p90_text(arena, &r->config, f->first_token_s, f->first_token_p90_s);
 
     set_row(row, pp_text_of_time(arena, &r->config, f->first_token_s),
-            r->config.is_unit ? pp_arena_printf(arena, "median of the groups%s", p90)
-                              : pp_arena_printf(arena, "prompts %s~tokens/s; %s%s",
-                                                pp_text_of_count(arena, f->prompt_tokens_per_s),
-                                                bound_words[f->prompt_bound], p90));
+            r->config.is_unit
+                ? pp_arena_printf(arena, "median of the groups%s", p90)
+                : pp_arena_printf(arena, "prompts %s~tokens/s; %s%s",
+                                  pp_text_of_count(arena, f->prompt_tokens_per_s),
+                                  bound_text(arena, f->prompt_bound, &f->prompt_copies), p90));
 }
 
 /* Returns "52 % of 2.04 TB/s; weights are 99 % of what is read, KV 1 %". */
@@ -86,11 +101,11 @@ static void set_each_token(struct pp_arena *arena, const struct pp_result *r,
     const char *p90 = p90_text(arena, &r->config, f->token_s, f->token_p90_s);
 
     set_row(row, pp_text_of_time(arena, &r->config, f->token_s),
-            r->config.is_unit
-                ? pp_arena_printf(arena, "later tokens, of a group%s", p90)
-                : pp_arena_printf(arena, "%s~tokens/s a sequence; %s, %s%s",
-                                  pp_text_of_count(arena, 1 / f->token_s),
-                                  bound_words[f->token_bound], reads_text(arena, r), p90));
+            r->config.is_unit ? pp_arena_printf(arena, "later tokens, of a group%s", p90)
+                              : pp_arena_printf(arena, "%s~tokens/s a sequence; %s, %s%s",
+                                                pp_text_of_count(arena, 1 / f->token_s),
+                                                bound_text(arena, f->token_bound, &f->token_copies),
+                                                reads_text(arena, r), p90));
 }
 
 static const char *price_text(struct pp_arena *arena, const struct pp_result *r)
@@ -227,6 +242,17 @@ int pp_generation_headlines(const struct pp_result *r, struct pp_headline rows[P
 
 /* ---- JSON ----------------------------------------------------------------------------------- */
 
+/* Puts the tier of copies that bound a pass, and its rate; later tokens come first. */
+static void put_copies(json_t *bound, const struct pp_inference *f)
+{
+    const bool is_token = f->token_bound == PP_LIMIT_COPIES,
+               is_any = is_token || f->prompt_bound == PP_LIMIT_COPIES;
+    const struct pp_pass_copies *copies = is_token ? &f->token_copies : &f->prompt_copies;
+
+    pp_json_put_text(bound, "tier", is_any ? pp_tier_rows[copies->tier].name : NULL);
+    pp_json_put(bound, "tier_bytes_per_s", is_any ? copies->bytes_per_s : (double)NAN);
+}
+
 json_t *pp_generation_json(const struct pp_result *r)
 {
     const struct pp_inference *f = r->inference;
@@ -256,6 +282,7 @@ json_t *pp_generation_json(const struct pp_result *r)
     pp_json_put(o, "memory_bandwidth_frac", f->memory_bandwidth_frac);
     pp_json_put_text(bound, "prompt", pp_limit_names[f->prompt_bound]);
     pp_json_put_text(bound, "token", pp_limit_names[f->token_bound]);
+    put_copies(bound, f);
     json_object_set_new(o, "bound", bound);
     return o;
 }

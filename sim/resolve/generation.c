@@ -173,6 +173,22 @@ static enum pp_status check_sequence(const struct pp_wish *wish, const struct pp
     return check_positions(wish, config, err);
 }
 
+/* Keys and values go through buffers, but have no units. */
+static enum pp_status check_units(const struct pp_wish *wish, const struct pp_config *config,
+                                  struct pp_error *err)
+{
+    const struct pp_given *given[] = {&wish->given.gather, &wish->given.cache, &wish->given.evict};
+
+    for (size_t i = 0; i < PP_COUNT(given); i++)
+        if (given[i]->count && pp_state_is_away(&config->wanted, PP_STATE_CACHE) &&
+            !pp_state_is_away(&config->wanted, PP_STATE_PARAMS))
+            return pp_error_set(err, PP_EINVAL,
+                                "%s has no effect: parameters stay on the device, and keys and "
+                                "values move block by block; nearest: --offload p,kv=host",
+                                given[i]->typed);
+    return PP_OK;
+}
+
 /* Parameters and the cache can live on another tier: training alone has the other classes. */
 static enum pp_status check_tiers(const struct pp_wish *wish, const struct pp_config *config,
                                   struct pp_error *err)
@@ -240,6 +256,7 @@ enum pp_status pp_resolve_generation(const struct pp_wish *wish, struct pp_confi
         return PP_OK;
     PP_TRY(check_sequence(wish, config, err));
     PP_TRY(check_tiers(wish, config, err));
+    PP_TRY(check_units(wish, config, err));
     return check_batch(wish, config, err);
 }
 

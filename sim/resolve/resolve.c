@@ -65,7 +65,9 @@ static unsigned met_needs(const struct pp_config *config)
            (!file || file->collective_count == 0 ? PP_SIM_NEEDS_OWN_SUMS : 0U) |
            (!file || file->message_count == 0 ? PP_SIM_NEEDS_MESSAGES : 0U) |
            (pp_state_is_gathered(&config->state) ? PP_SIM_NEEDS_SHARDS : 0U) |
-           (pp_state_is_fetched(&config->state) || pp_state_is_away(&config->state, PP_STATE_GRADS)
+           (pp_state_is_fetched(&config->state) ||
+                    pp_state_is_away(&config->state, PP_STATE_GRADS) ||
+                    pp_state_is_away(&config->state, PP_STATE_CACHE)
                 ? PP_SIM_NEEDS_FETCHES
                 : 0U);
 }

@@ -1,9 +1,38 @@
+# Copies in a program: each pass brings what earlier ones have made, and takes its own part away. One
+# group alone has to wait for it.
+$ pipesim program --mode infer --pp 1 --groups 2 --prompt-groups 4 --tokens 2 --offload kv=host | tail -1
+> 0F0,0COPY.kv-down0,0F1,(0COPY.kv-down0)WAIT,0COPY.kv-down1,0F2,(0COPY.kv-down1)WAIT,0COPY.kv-down2,1COPY.kv-up0-1,0F3,(0COPY.kv-down2)WAIT,0COPY.kv-down3,(1COPY.kv-up0-1)WAIT,1COPY.kv-up2-3,1F0-1,(0COPY.kv-down3)WAIT,1COPY.kv-down0-1,(1COPY.kv-up2-3)WAIT,1F2-3,(1COPY.kv-down0-1)WAIT,1COPY.kv-down2-3,(1COPY.kv-down2-3)WAIT
+$ pipesim program --mode infer --pp 1 --groups 1 --tokens 3 --offload kv=host | tail -1
+> 0F0,0COPY.kv-down0,1COPY.kv-up0,(1COPY.kv-up0)WAIT,1F0,(0COPY.kv-down0)WAIT,1COPY.kv-down0,2COPY.kv-up0,(2COPY.kv-up0)WAIT,2F0,(1COPY.kv-down0)WAIT,2COPY.kv-down0,(2COPY.kv-down0)WAIT
+$ pipesim program --mode infer --pp 1 --groups 2 --tokens 2 --offload kv=host --gather-buffers 1 | tail -1
+> 0F0,0COPY.kv-down0,(0COPY.kv-down0)WAIT,0F1,0COPY.kv-down1,(0COPY.kv-down1)WAIT,1COPY.kv-up0,(1COPY.kv-up0)WAIT,1F0,1COPY.kv-down0,(1COPY.kv-down0)WAIT,1COPY.kv-up1,(1COPY.kv-up1)WAIT,1F1,1COPY.kv-down1,(1COPY.kv-down1)WAIT
+# A file is the same run, in all engines. Without its option the cache stays, and copies nothing.
+$ pipesim program --mode infer --pp 2 --groups 3 --prompt-groups 6 --tokens 4 --offload kv=host -o kv.csv; for o in "--groups 3 --prompt-groups 6 --pp 2 --offload kv=host" "--schedule kv.csv --offload kv=host" "--schedule kv.csv --offload kv=host --engine simgrid" "--schedule kv.csv"; do pipesim --mode infer --model gpt2 --cluster a100 --batch 12 --prompt 500 --tokens 4 $o --json | grep -E '"iteration_s"'; done
+>   "iteration_s": 0.019875986889,
+>   "iteration_s": 0.019875986889,
+>   "iteration_s": 0.019875986889,
+>   "iteration_s": 0.0099269953629999991,
+# Copies are in pictures: next to the forwards of other groups.
+$ pipesim --mode infer --model gpt2 --cluster a100 --pp 2 --batch 12 --groups 3 --prompt 500 --tokens 3 --offload kv=host --gantt | grep -A6 '^P0'
+> P0 |F0a F1a F2a F0b f0b F1b F2b F0c F1c F2c  . |
+>  d |    --- --- --- --- --- ---     --- --- ---
+>  u |        --- --- --- --- --- --- ---
+> P1 | .  F0a F1a F2a f2a F0b F1b F2b F0c F1c F2c|
+>  d |        --- --- --- --- ---     --- --- ---
+>  u |            --- --- --- --- --- --- ---
+> one column = 1.28 ms, 11 columns in all
+# What is left out is named, and nothing executes such a file.
+$ pipesim program --mode infer --pp 1 --groups 2 --tokens 2 --offload kv=host | sed 's/1COPY.kv-up1,//; s/(1COPY.kv-up1)WAIT,//' >bad.csv; pipesim verify bad.csv 2>&1 | head -1
+> pipesim: error: bad.csv:13:11: rank 0: 1F1 reads keys and values of earlier passes, and no COPY.kv-up brings them
+$ pipeexec generate --schedule kv.csv --prompt a
+! pipeexec: error: --schedule kv.csv: nothing here executes its COPY.kv-down; nearest: pipesim --mode infer --schedule kv.csv
+= 2
 # The cache on the host: a pass takes as long as its copies. 48 blocks, 8 sequences of 512 tokens.
 $ for o in "" "--offload kv=host" "--offload kv=host:50%" "--offload kv=host --kv-bits 8"; do pipesim --mode infer --model opt-30b --cluster a100 --gpus 1 --batch 8 --prompt 512 --tokens 9 $o --json | grep -E '"token_s"|^    "kv_bytes"|"host_bytes"' | awk -v o="$o" '{ s = s " " $1 " " $2 } END { print o s }'; done
 >  "token_s": 0.047309980918750001, "kv_bytes": 5725224960, "kv_bytes": 5725224960,
-> --offload kv=host "token_s": 0.22846239132249999, "kv_bytes": 5725224960, "kv_bytes": 0, "host_bytes": 5725224960,
-> --offload kv=host:50% "token_s": 0.1147240079625, "kv_bytes": 5725224960, "kv_bytes": 2862612480, "host_bytes": 2862612480,
-> --offload kv=host --kv-bits 8 "token_s": 0.114689422643, "kv_bytes": 2862612480, "kv_bytes": 0, "host_bytes": 2862612480,
+> --offload kv=host "token_s": 0.22904844700249999, "kv_bytes": 5725224960, "kv_bytes": 0, "host_bytes": 5725224960,
+> --offload kv=host:50% "token_s": 0.1150170358025, "kv_bytes": 5725224960, "kv_bytes": 2862612480, "host_bytes": 2862612480,
+> --offload kv=host --kv-bits 8 "token_s": 0.114982450483, "kv_bytes": 2862612480, "kv_bytes": 0, "host_bytes": 2862612480,
 # All bytes that move, at the rate of the link: a lower bound of the time, and nearly all of it.
 $ pipesim --mode infer --model opt-30b --cluster a100 --gpus 1 --batch 8 --prompt 512 --tokens 9 --offload kv=host --json >run.json; python3 -c 'import json; r = json.load(open("run.json")); c = r["tiers"]["copies"][0]; token = 8 * 2 * 7168 * 48 * 2; print(c["class"], c["down_bytes"] / token, c["up_bytes"] / token - sum(range(513, 521)), r["iteration_s"] > c["up_bytes"] / 25e9)'
 > kv 520.0 0.0 True
@@ -16,7 +45,24 @@ $ pipesim --mode infer --model opt-30b --cluster a100 --gpus 1 --batch 64 --prom
 >   tiers    host 98.5 of 2048.0 GiB a device
 >            copied a step, down | up, GiB: p 0 | 502, kv 42.7 | 339; exposed 33.2
 >            s (78.7 %)
-# A host with too little memory.
+# Copies bound a pass: the tier and its rate, in the report and in JSON. Those of parameters, too.
+$ for o in kv=host kv=nvme p=host kv=host:1%; do pipesim --mode infer --model opt-30b --cluster a100 --gpus 1 --batch 8 --groups 2 --prompt 512 --tokens 9 --offload $o --json >run.json; python3 -c 'import json; b = json.load(open("run.json"))["inference"]["bound"]; print(b["prompt"], b["token"], b["tier"], b["tier_bytes_per_s"])'; done
+> compute copies host 25000000000.0
+> compute copies nvme 25000000000.0
+> copies copies host 25000000000.0
+> compute memory None None
+$ pipesim --mode infer --model opt-30b --cluster a100 --gpus 1 --batch 8 --groups 2 --prompt 512 --tokens 9 --offload kv=host | grep -A1 'each token'
+>   each token          255 ms   3.92 tokens/s a sequence; bound by copies (host,
+>                                25.0 GB/s), 24 % of 2.04 TB/s; weights are 95 %
+# Keys and values go through buffers of blocks; parameters that stay have no units.
+$ for o in "--gather-buffers 1" "--gather-buffers 3" "--cache 2"; do pipesim --mode infer --model opt-30b --cluster a100 --gpus 1 --batch 8 --groups 2 --prompt 512 --tokens 9 --offload kv=host $o --json 2>&1 | grep -E '"iteration_s"|error:'; done
+>   "iteration_s": 3.9007645574100001,
+>   "iteration_s": 2.9443524774549998,
+> pipesim: error: --cache 2 has no effect: parameters stay on the device, and keys and values move block by block; nearest: --offload p,kv=host
+# A cluster without drives, and a host with too little memory.
+$ pipesim --mode infer --model gpt2 --cluster p100-daint --gpus 1 --offload kv=nvme
+! pipesim: error: --offload kv=nvme: the nodes of cluster p100-daint have no drives: nvme:8TB@25GBps in its text gives them some
+= 2
 $ pipesim --mode infer --model opt-30b --cluster a100,ram:16GB --gpus 1 --batch 64 --prompt 512 --tokens 9 --offload kv=host | grep -E -A1 '^  (peak|tiers)'
 >   peak memory       63.2 GiB   of 79.3: DOES NOT FIT host; KV 1.31 MiB a token,
 >                                0.00 GiB here

@@ -372,8 +372,6 @@ void pp_analytic_saved(const struct pp_cost_inputs *in, double recompute_frac, i
 
 /* Returns bytes per second of a movement of one device, if all devices of its node copy. */
 double pp_analytic_move_rate(const struct pp_cost_inputs *in, enum pp_purpose purpose);
-struct pp_cost pp_analytic_move(const struct pp_cost_inputs *in, enum pp_purpose purpose,
-                                double bytes);
 
 /* ---- host.c: updates by the processors of a node --------------------------------------------- */
 

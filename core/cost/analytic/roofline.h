@@ -118,6 +118,10 @@ void pp_analytic_fill_links(struct pp_arena *arena, const struct pp_cost_inputs 
 /* Returns the devices of a node that share its tiers and processors. */
 double pp_analytic_node_devices(const struct pp_cost_inputs *in);
 
+/* Returns the cost of a movement of one device, if all devices of its node copy. */
+struct pp_cost pp_analytic_move(const struct pp_cost_inputs *in, enum pp_purpose purpose,
+                                double bytes);
+
 /* Value of a unit, with more in the first and in the last. */
 struct pp_by_unit {
     double each, first, last;

@@ -132,13 +132,14 @@ static struct pp_costs *allocate(struct pp_arena *arena, const struct pp_cost_in
     costs->op[PP_F] = PP_ARRAY(arena, struct pp_cost, all);
     costs->ring_alpha_ps = PP_ARRAY(arena, int64_t, all);
     costs->memory = PP_ARRAY(arena, struct pp_stage_memory, all);
+    for (int purpose = PP_FOR_STEP + 1; purpose < PP_PURPOSES; purpose++)
+        if (pp_state_is_away(&in->state, (enum pp_state_class)pp_purposes[purpose].what))
+            costs->purpose[purpose] = PP_ARRAY(arena, struct pp_cost, all);
     if (pp_state_is_away(&in->state, PP_STATE_CACHE))
         for (int stream = PP_COPY_DOWN; stream <= PP_COPY_UP; stream++)
             costs->cached[stream] = PP_ARRAY(arena, struct pp_cost, all);
     if (!pp_state_is_away(&in->state, PP_STATE_PARAMS))
         return costs;
-    for (int purpose = PP_FOR_STEP + 1; purpose < PP_PURPOSES; purpose++)
-        costs->purpose[purpose] = PP_ARRAY(arena, struct pp_cost, all);
     costs->gathers = PP_ARRAY(arena, struct pp_stage_gathers, all);
     costs->gather_buffers = in->state.buffers;
     return costs;

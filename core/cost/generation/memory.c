@@ -91,7 +91,7 @@ static void put_cache(const struct pp_cost_inputs *in, int stage, int pass,
         return;
     pp_pass_open(in, pass, &work);
     const struct pp_stage_layers held = pp_analytic_stage_layers(&work.in, stage);
-    memory->forward_bytes += pieces * pp_pass_copy_room(&work, &held, pass);
+    pp_pass_copy_room(&work, &held, pieces, memory);
     memory->away_bytes[in->state.home[PP_STATE_CACHE]] += g->groups * grown * moved;
 }
 

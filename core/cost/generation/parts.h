@@ -45,16 +45,16 @@ void pp_pass_add(struct pp_pass_cost *sum, const struct pp_pass_cost *part, doub
 /* Adds what the host adds; `is_last`: of the last stage, which samples. */
 void pp_pass_add_host(const struct pp_pass_work *work, bool is_last, struct pp_pass_cost *sum);
 
-/* copies.c: keys and values on another tier. Fills what moves inside of stage v, which `pieces` ops
- * of this pass share. Returns what shows of all copies in one of them; `loads` is what shows of
- * parameters alone. */
+/* copies.c: keys and values on another tier. Fills what moves before, inside and after the ops of
+ * stage v, which `pieces` ops of this pass share. Returns what shows of all copies in one of them;
+ * `loads` is what shows of parameters alone. */
 struct pp_cost pp_pass_copies(const struct pp_pass_work *work, const struct pp_pass_cost *sum,
                               const struct pp_stage_layers *held, struct pp_cost loads, int v,
                               double pieces, struct pp_costs *costs);
-/* Returns the bytes of moved keys and values that a pass has on the device: those of the blocks in
- * flight. */
-double pp_pass_copy_room(const struct pp_pass_work *work, const struct pp_stage_layers *held,
-                         int pass);
+/* Adds the buffers for moved keys and values of `pieces` ops: those of the copies, and those of the
+ * other blocks in flight. */
+void pp_pass_copy_room(const struct pp_pass_work *work, const struct pp_stage_layers *held,
+                       double pieces, struct pp_stage_memory *memory);
 
 /* memory.c: memory of all stages in all passes. */
 void pp_pass_memory(const struct pp_cost_inputs *in, struct pp_stage_memory *memory);

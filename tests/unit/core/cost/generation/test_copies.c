@@ -27,28 +27,52 @@ static double rate_of(const struct served *s)
                         pp_analytic_node_devices(&s->in));
 }
 
-/* One stage without ends would be exact; its blocks share the time of both ends alike. */
+/* Seconds of the copies of one block, and of those inside of a pass, in one direction. */
+static double block_s(const struct pp_costs *costs, int stream, int v)
+{
+    const int purpose = stream == PP_COPY_UP ? PP_FOR_KV_UP : PP_FOR_KV_DOWN;
+
+    return pp_units_s(costs->purpose[purpose][v].ps);
+}
+
+/* All bytes of a pass in one direction. */
+static double moved_bytes(const struct pp_costs *costs, int stream, int v)
+{
+    const int purpose = stream == PP_COPY_UP ? PP_FOR_KV_UP : PP_FOR_KV_DOWN;
+
+    return costs->purpose[purpose][v].bytes + costs->cached[stream][v].bytes;
+}
+
+/* The first block has come up, and the last one's part leaves afterwards. One stage without ends
+ * would be exact; its blocks share the time of both ends alike. */
 Test(copies, a_pass_takes_the_closed_form)
 {
     static const double shares[] = {1, 0.5, 0.01};
 
-    for (size_t k = 0; k < PP_COUNT(shares); k++) {
+    for (size_t k = 0; k < 2 * PP_COUNT(shares); k++) {
         PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+        const double share = shares[k / 2];
         struct served s;
-        const struct pp_costs *costs = moved_costs(arena, runs[0], shares[k], &s);
+        const struct pp_costs *costs = moved_costs(arena, runs[0], share, &s);
+        s.in.state.buffers = 1 + (int)(k % 2);
+        costs = served_costs(&s);
         const double n = s.model.layers, rate = rate_of(&s),
-                     token = 8 * 2.0 * 7168 * 2 * shares[k] / rate; /* of a block */
+                     token = 8 * 2.0 * 7168 * 2 * share / rate; /* of a block */
         for (int t = 0; t < costs->stages; t++) {
             const double c = pp_generation_pass(&s.in, 0, t).s / n, u = t ? token * (512 + t) : 0,
                          d = t ? token : token * 512;
-            const double most = fmax(u, fmax(c, d)), s_of = u + c + d + (n - 1) * most;
+            const double s_of = s.in.state.buffers == 1 ? n * c + (n - 1) * fmax(u, d)
+                                                        : c + (n - 1) * fmax(c, fmax(u, d));
             cr_expect_float_eq(pp_units_s(costs->op[PP_F][t].ps) / s_of, 1, 1e-9);
-            cr_expect(s_of <= n * most + u + d + fmin(c, u + d) + 1e-12);
+            cr_expect_float_eq(block_s(costs, PP_COPY_UP, t), u, 1e-12);
+            cr_expect_float_eq(block_s(costs, PP_COPY_DOWN, t), d, 1e-12);
         }
     }
 }
 
-/* Never faster than on the device, nor than the link; more on the host never takes less time. */
+/* A pass is never faster than on the device, and never faster with more on the host. With a copy
+ * before or after it, it takes all bytes over the rate of the link. It takes the longest of compute
+ * and copies, and two blocks more at most. */
 Test(copies, laws)
 {
     static const double shares[] = {0, 0.1, 0.5, 1};
@@ -60,20 +84,27 @@ Test(copies, laws)
             struct served s;
             const struct pp_costs *costs = moved_costs(arena, runs[i], shares[k], &s);
             for (int v = 0; v < costs->stages; v++) {
-                const struct pp_cost *op = &costs->op[PP_F][v];
-                cr_assert(!before || op->ps >= before->op[PP_F][v].ps);
+                const double f = pp_units_s(costs->op[PP_F][v].ps);
+                double most = before ? pp_units_s(before->op[PP_F][v].ps) : 0;
+                cr_assert(f >= most);
+                most = pp_generation_pass(&s.in, v % s.in.stages, v / s.in.stages).s;
                 for (int stream = 0; stream < 2 && k > 0; stream++) {
-                    const struct pp_cost *copy = &costs->cached[stream][v];
-                    cr_assert(pp_units_s(op->ps) >= copy->bytes / rate_of(&s) * (1 - 1e-9));
-                    cr_assert_eq(copy->bytes == 0, stream == PP_COPY_UP && v < s.in.stages);
+                    const double all = moved_bytes(costs, stream, v) / rate_of(&s);
+                    cr_assert(f + block_s(costs, stream, v) >= all * (1 - 1e-9));
+                    cr_assert_eq(all == 0, stream == PP_COPY_UP && v < s.in.stages);
+                    most = fmax(most, all);
                 }
+                const int blocks = s.model.layers / s.in.stages;
+                if (v >= s.in.stages)
+                    cr_assert(f <= most * (1 + 2.0 / blocks));
             }
             before = costs;
         }
     }
 }
 
-/* Up goes what attention reads, down what is new; the cache is on the device or on the host. */
+/* Up goes what attention reads, down what is new, in proportion to the share; the cache is on the
+ * device or on the host. */
 Test(copies, bytes_and_memory_add_up)
 {
     for (size_t i = 0; i < PP_COUNT(runs); i++)
@@ -89,11 +120,15 @@ Test(copies, bytes_and_memory_add_up)
                 const struct pp_stage_memory *a = &on_host->memory[v], *b = &on_device->memory[v];
                 const int t = v / s.in.stages;
                 const double up = pp_generation_pass(&s.in, v % s.in.stages, t).cache_bytes;
-                cr_assert_float_eq(on_host->cached[PP_COPY_UP][v].bytes, up / 4, 1e-6 * up);
+                cr_assert_float_eq(moved_bytes(on_host, PP_COPY_UP, v), up / 4, 1e-6 * up);
                 cr_assert_float_eq(a->kv_bytes, 0.75 * b->kv_bytes, 1e-6);
                 cr_assert_float_eq(a->away_bytes[PP_TIER_HOST],
                                    0.25 * s.generation.groups * b->kv_bytes, 1e-3);
-                cr_assert(a->forward_bytes > b->forward_bytes);
+                cr_assert_eq(a->forward_bytes, b->forward_bytes);
+                cr_assert_float_eq(a->kv_room_bytes, 2 * (a->kv_up_bytes + a->kv_down_bytes), 1e-6);
+                cr_assert_float_eq(a->kv_up_bytes, on_host->purpose[PP_FOR_KV_UP][v].bytes, 1e-3);
+                cr_assert_float_eq(a->kv_down_bytes, on_host->purpose[PP_FOR_KV_DOWN][v].bytes,
+                                   1e-3);
             }
         }
 }
