@@ -164,7 +164,7 @@ $ pipesim --mode infer --model llama2-70b --cluster a100 --tp 4 --batch 16 | awk
 > 0
 = 1
 $ pipesim --mode infer --model gpt2 --gpus 1 --json | sed -n '/"inference"/,/^  }/p' | tr -d ' ",{}' | cut -d: -f1 | xargs
-> inference batch groups prompt_groups prompt_tokens new_tokens first_token_s first_token_p90_s token_s token_p90_s latency_s tokens_per_s tokens_per_s_per_gpu prompt_tokens_per_s kv_bytes_per_token kv_bytes max_batch memory_bandwidth_frac bound prompt token
+> inference batch groups prompt_groups prompt_tokens new_tokens first_token_s first_token_p90_s token_s token_p90_s latency_s tokens_per_s tokens_per_s_per_gpu prompt_tokens_per_s kv_bytes_per_token kv_bytes max_batch memory_bandwidth_frac bound prompt token tier tier_bytes_per_s
 $ pipesim --mode infer --model gpt2 --gpus 1 --batch 4 --json | grep -E '"(mode|zero|recompute|grad_sync|hfu|error|kv_bytes_per_token|kv_bytes|new_tokens)"'
 >   "mode": "infer",
 >     "zero": null,

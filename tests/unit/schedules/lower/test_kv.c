@@ -1,4 +1,4 @@
-/* Keys and values on another tier: what passes read is up, and what they make goes down; one copy
+/* Keys and values on another tier. What passes read is up, and what they make goes down. One copy
  * each way is under way next to compute, and every instruction is needed. */
 #include "schedules/verify/verify.h"
 #include "tests/unit/schedules/build/build_of.h"

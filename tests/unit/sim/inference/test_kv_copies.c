@@ -54,8 +54,8 @@ static int64_t end_of(const struct pp_result *r, int stage, int group)
     return -1;
 }
 
-/* On one device, from the end of one pass of a group to that of the next all groups pass: each as
- * long as its compute or its copies, within one block's copies. */
+/* On one device all groups pass between two passes of one group. Each takes its compute or its
+ * copies, within one block's copies. */
 Test(kv_copies, a_pass_is_compute_or_copies)
 {
     for (int k = 0; k < 2; k++) {
