@@ -11,8 +11,8 @@ static void take(struct pp_memory_walk *w, int at, double bytes)
     w->coming_bytes -= bytes;
 }
 
-/* A forward goes through the buffers of its blocks. Its first block is in one, and once its last
- * one runs the others are free: what comes up for the next forward has room there. */
+/* A forward goes through the buffers of its blocks, of which its first one has one. Once its last
+ * block runs, the others are free: what comes up for the next forward has room there. */
 static void use_buffers(struct pp_memory_walk *w, const struct pp_op *op, int at)
 {
     const struct pp_memory_sizes *size = &w->sizes[op->stage];

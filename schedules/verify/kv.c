@@ -112,7 +112,7 @@ static enum pp_status check(struct kv *kv, int i)
     return p->kind[i] == PP_F ? visit(kv, i, i, use) : PP_OK;
 }
 
-/* What each pass has made is on the other tier at the end, and buffers are free. */
+/* At the end all keys and values are on the other tier, and buffers are free. */
 static enum pp_status check_end(struct kv *kv)
 {
     const struct pp_program *p = kv->v->p;
