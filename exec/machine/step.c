@@ -177,14 +177,16 @@ static enum pp_status failure(const struct pp_machine *m, struct pp_error *err)
     return pp_error_set(err, first->status, "%s", first->message);
 }
 
-/* With an asynchronous backend, the thread that conducts the step may wait in vain, too. */
+/* With an asynchronous backend, the thread that conducts the step may wait in vain, too. If it
+ * waits for tokens, it learns of a failure before the device has ended. */
 static void run_all(struct pp_machine *m, struct pp_error *err)
 {
     const int may_wait = !m->backend->is_immediate;
 
     atomic_fetch_add(&m->walking, may_wait);
     run_workers(m);
-    if (!has_failed(m) && m->backend->finish(m->device, err) != PP_OK) {
+    const bool is_under_way = may_wait && m->generating && !m->are_gone;
+    if ((!has_failed(m) || is_under_way) && m->backend->finish(m->device, err) != PP_OK) {
         pp_error_prefix(err, "step %d: ", m->step + 1);
         pp_machine_fail(m, err); /* no effect after an earlier error */
     }

@@ -17,6 +17,11 @@ static enum pp_status check_fault(const struct pp_exec_config *config, struct pp
                             "with --transport %s ranks have neither connections nor clocks of "
                             "their own; use --transport tcp",
                             config->transport->name);
+    if (kind && kind->needs_cache && !config->backend->is_immediate)
+        return pp_error_set(err, PP_EINVAL,
+                            "with --backend %s a cache is written later than an op begins; use "
+                            "--backend cpu",
+                            config->backend->name);
     if (kind && kind->needs_wall && config->clock != PP_CLOCK_WALL)
         return pp_error_set(err, PP_EINVAL,
                             "the virtual clock looks at no watch; use --clock wall");
