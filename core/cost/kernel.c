@@ -5,13 +5,43 @@
 
 const char *const pp_bound_names[] = {"compute", "memory", "launch", NULL};
 
+/* Times of compute and of memory, without launches. */
+struct roofs {
+    double flops_s, bytes_s;
+};
+
+static struct roofs roofs_of(const struct pp_device *device, const struct pp_kernel *kernel,
+                             double eta, double extra_bytes)
+{
+    const double peak = pp_device_peak(device, kernel->precision);
+
+    return (struct roofs){.flops_s = eta > 0 ? kernel->flops / (peak * eta) : 0,
+                          .bytes_s = (kernel->bytes + extra_bytes) /
+                                     (device->memory_bytes_per_s * device->memory_eta)};
+}
+
+/* Returns the time under both roofs. */
+static double work_s(const struct pp_kernel *kernel, struct roofs roofs)
+{
+    const double most = fmax(roofs.flops_s, roofs.bytes_s),
+                 least = fmin(roofs.flops_s, roofs.bytes_s);
+
+    return kernel->knee > 0 && most > 0
+               ? most * pow(1 + pow(least / most, kernel->knee), 1 / kernel->knee)
+               : most;
+}
+
+static struct pp_gemm_plan plan_of(const struct pp_device *device, struct pp_gemm_shape g,
+                                   const struct pp_kernel *kernel);
+
 /* Returns the efficiency of the kernel's products alone, 0 without; adds their extra bytes. */
 static double products_eta(const struct pp_device *device, const struct pp_kernel *kernel,
-                           double *bytes)
+                           double *extra_bytes)
 {
     if (kernel->kind == PP_KERNEL_GEMM) {
-        const struct pp_gemm_plan plan = pp_gemm_plan(device, kernel->gemm);
-        *bytes += plan.extra_bytes;
+        const struct pp_gemm_plan plan =
+            plan_of(device, kernel->gemm, kernel->knee > 0 ? kernel : NULL);
+        *extra_bytes = plan.extra_bytes;
         return plan.eta;
     }
     if (kernel->kind == PP_KERNEL_ATTENTION) { /* too few blocks leave multiprocessors idle */
@@ -25,23 +55,21 @@ static double products_eta(const struct pp_device *device, const struct pp_kerne
 
 struct pp_kernel_time pp_kernel_time(const struct pp_device *device, const struct pp_kernel *kernel)
 {
-    double bytes = kernel->bytes;
-    const double eta = products_eta(device, kernel, &bytes);
+    double extra_bytes = 0;
+    const double eta = products_eta(device, kernel, &extra_bytes);
     const double launch_s = kernel->launches * device->launch_s;
-    const double bytes_s = bytes / (device->memory_bytes_per_s * device->memory_eta);
-    const double flops_s =
-        eta > 0 ? kernel->flops / (pp_device_peak(device, kernel->precision) * eta) : 0;
-    const double work_s = fmax(flops_s, bytes_s);
+    const struct roofs roofs = roofs_of(device, kernel, eta, extra_bytes);
+    const double s = work_s(kernel, roofs);
 
     return (struct pp_kernel_time){
-        .s = launch_s + work_s,
+        .s = launch_s + s,
         .launch_s = launch_s,
-        .flops_s = flops_s,
-        .bytes_s = bytes_s,
+        .flops_s = roofs.flops_s,
+        .bytes_s = roofs.bytes_s,
         .eta = eta,
-        .bound = launch_s > work_s    ? PP_BOUND_LAUNCH
-                 : flops_s >= bytes_s ? PP_BOUND_COMPUTE
-                                      : PP_BOUND_MEMORY,
+        .bound = launch_s > s                     ? PP_BOUND_LAUNCH
+                 : roofs.flops_s >= roofs.bytes_s ? PP_BOUND_COMPUTE
+                                                  : PP_BOUND_MEMORY,
     };
 }
 
@@ -103,11 +131,14 @@ static double tile_speed(const struct pp_device *device, const struct tile *tile
     return 1 / (1 + (has_tensor_cores(device) ? loads : plain_loads * loads));
 }
 
-struct pp_gemm_plan pp_gemm_plan(const struct pp_device *device, struct pp_gemm_shape g)
+/* Returns the plan of most eta, or of least time of a kernel with a knee. */
+static struct pp_gemm_plan plan_of(const struct pp_device *device, struct pp_gemm_shape g,
+                                   const struct pp_kernel *kernel)
 {
     const double speed = device->gemm_eta * (g.is_misaligned ? misaligned_speed : 1);
     const double ramp = has_tensor_cores(device) ? tensor_ramp : plain_ramp;
     struct pp_gemm_plan best = {.eta = 0};
+    double least = INFINITY;
 
     for (int t = 0; t < TILES; t++) {
         const double speed_frac = tile_speed(device, &tiles[t]);
@@ -118,18 +149,26 @@ struct pp_gemm_plan pp_gemm_plan(const struct pp_device *device, struct pp_gemm_
             /* steps of all multiprocessors, idle ones included */
             const double steps =
                 waves * device->multiprocessors * (k + ramp) * tiles[t].m * tiles[t].n / speed_frac;
-            const double eta = speed * g.m * g.n * g.k * g.batch / steps;
-            if (eta > best.eta)
-                best = (struct pp_gemm_plan){
-                    .tile_m = tiles[t].m,
-                    .tile_n = tiles[t].n,
-                    .parts = parts,
-                    .eta = eta,
-                    .extra_bytes = parts > 1 ? parts * part_bytes * g.m * g.n * g.batch : 0,
-                };
+            const struct pp_gemm_plan plan = {
+                .tile_m = tiles[t].m,
+                .tile_n = tiles[t].n,
+                .parts = parts,
+                .eta = speed * g.m * g.n * g.k * g.batch / steps,
+                .extra_bytes = parts > 1 ? parts * part_bytes * g.m * g.n * g.batch : 0,
+            };
+            const double cost =
+                kernel ? work_s(kernel, roofs_of(device, kernel, plan.eta, plan.extra_bytes))
+                       : -plan.eta;
+            if (cost < least)
+                best = plan, least = cost;
             if (count * parts >= device->multiprocessors)
                 break; /* enough tiles for all */
         }
     }
     return best;
+}
+
+struct pp_gemm_plan pp_gemm_plan(const struct pp_device *device, struct pp_gemm_shape gemm)
+{
+    return plan_of(device, gemm, NULL);
 }

@@ -2,6 +2,7 @@
  *
  *     time = launches * launch_s + max(flops / (peak * eta), bytes / (bandwidth * memory_eta))
  *
+ * With a knee p the sum of p-th powers replaces the maximum, and its p-th root is the time.
  * eta of a matrix product follows from its shape (pp_gemm_plan), that of fused attention from the
  * device; kernels without products move bytes only. Values, copied freely; SI units. */
 #pragma once
@@ -32,6 +33,7 @@ struct pp_kernel {
     int launches;
     struct pp_gemm_shape gemm;
     double flops, bytes;
+    double knee; /* GEMM: compute and memory wait for each other near the ridge; 0 = they do not */
     /* ATTENTION */
     double eta;             /* share of the peak that the products of a block reach */
     double blocks, block_s; /* seconds of each without its products */
@@ -42,7 +44,7 @@ extern const char *const pp_bound_names[]; /* "compute", "memory", "launch" */
 
 struct pp_kernel_time {
     double s;
-    double launch_s, flops_s, bytes_s; /* of which the longer of the last two counts */
+    double launch_s, flops_s, bytes_s; /* of the last two the longer counts, or both by the knee */
     double eta; /* share of the peak that its products alone would reach, 0 without products */
     enum pp_bound bound;
 };
@@ -51,7 +53,8 @@ struct pp_kernel_time pp_kernel_time(const struct pp_device *device,
 
 /* A library's plan for a product: the fastest of a few shapes. One multiprocessor computes a tile
  * of the output. A wave has one tile for each multiprocessor, and waves follow one another. If
- * there are few tiles, k is cut into `parts` that are summed afterwards. */
+ * there are few tiles, k is cut into `parts` that are summed afterwards. A kernel with a knee takes
+ * the plan that is fastest with its bytes, so that more rows never take less time. */
 struct pp_gemm_plan {
     int tile_m, tile_n, parts;
     double eta;         /* share of the peak */

@@ -31,20 +31,11 @@ static double weights_of(const struct pp_layer_kernels *list, const struct pp_ke
                : 0;
 }
 
-/* Returns the time of a kernel. Products of few rows keep multiprocessors and memory busy about
- * alike, and each waits for the other at times. So near the ridge of the roofline a kernel reaches
- * neither roof. Far from it, as in training, the longer time counts. The exponent is fitted on rows
- * ft-20b-tp1 of tests/published/inference.csv. */
-static double kernel_s(const struct pp_kernel *kernel, const struct pp_kernel_time *time)
-{
-    static const double knee = 3;
-    const double most = fmax(time->flops_s, time->bytes_s),
-                 least = fmin(time->flops_s, time->bytes_s);
-
-    if (kernel->kind != PP_KERNEL_GEMM || most == 0)
-        return time->s;
-    return time->launch_s + most * pow(1 + pow(least / most, knee), 1 / knee);
-}
+/* Products of few rows keep multiprocessors and memory busy about alike, and each waits for the
+ * other at times. So near the ridge of the roofline a kernel reaches neither roof. Far from it, as
+ * in training, the longer time counts. The exponent is fitted on rows ft-20b-tp1 of
+ * tests/published/inference.csv. */
+static const double knee = 3;
 
 /* Is true for a kernel that the peak bounds, not the memory, by its own flops and bytes. */
 static bool is_beyond_ridge(const struct pp_device *device, const struct pp_kernel *kernel)
@@ -53,18 +44,17 @@ static bool is_beyond_ridge(const struct pp_device *device, const struct pp_kern
            kernel->bytes / device->memory_bytes_per_s;
 }
 
-static struct pp_pass_cost sum_of(const struct pp_pass_work *work,
-                                  const struct pp_layer_kernels *list)
+static struct pp_pass_cost sum_of(const struct pp_pass_work *work, struct pp_layer_kernels *list)
 {
     struct pp_pass_cost sum = {0};
 
     for (int i = 0; i < list->count; i++) {
-        const struct pp_kernel *kernel = &list->kernel[i];
-        const struct pp_kernel_time time = pp_kernel_time(&work->in.cluster->device, kernel);
+        struct pp_kernel *kernel = &list->kernel[i];
+        kernel->knee = kernel->kind == PP_KERNEL_GEMM ? knee : 0;
+        const double s = pp_kernel_time(&work->in.cluster->device, kernel).s;
         double *part = kernel->modules & PP_AGAIN_CORE  ? &sum.attention_s
                        : kernel->kind == PP_KERNEL_GEMM ? &sum.matrix_s
                                                         : &sum.kernels_s;
-        const double s = kernel_s(kernel, &time);
         *part += s;
         sum.s += s;
         *(is_beyond_ridge(&work->in.cluster->device, kernel) ? &sum.compute_s : &sum.memory_s) += s;
