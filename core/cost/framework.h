@@ -24,9 +24,10 @@ enum pp_saved {
 
 /* Kernels of the softmax of unfused attention. */
 enum pp_softmax {
-    PP_SOFTMAX_ONE, /* one, where its shapes allow */
-    PP_SOFTMAX_CUT, /* cut at its reductions, as XLA fuses */
-    PP_SOFTMAX_WIDE /* cut, and in fp32 */
+    PP_SOFTMAX_ONE,  /* one, where its shapes allow */
+    PP_SOFTMAX_CUT,  /* cut at its reductions, as XLA fuses */
+    PP_SOFTMAX_WIDE, /* cut, and in fp32 */
+    PP_SOFTMAX_FP32  /* one for all shapes, of scores in fp32 */
 };
 
 /* Work of a rank while it exchanges messages with its neighbours. */
@@ -88,17 +89,18 @@ struct pp_framework {
     unsigned modules; /* of enum pp_again: what its selective recomputation may compute again */
     bool is_act_of_experts; /* and there activation functions are those of experts alone */
     /* habits */
-    enum pp_softmax softmax;  /* kernels of unfused attention between its products */
-    bool has_cudnn_attention; /* of Transformer Engine */
-    bool is_cut_by_sequence;  /* tensors between matrices are cut along their second dimension */
-    bool is_scaled_first;     /* fp8 scales are of the values themselves: two passes over them */
-    bool has_fp32_norms;      /* norms read a copy of the residual stream in fp32 */
-    bool has_async_grads;     /* tensor-parallel exchanges of input gradients overlap with weight
-                               * gradients */
-    double regroup_passes;    /* over gradients to sum: copied into a bucket, scaled, copied back.
-                               * Each reads or writes them once */
-    bool has_sync_overlap;    /* gradient sums overlap with the last backward (--dp-overlap) */
-    double bucket_bytes;      /* bucket of a gradient sum; 0 = 25 MB, as PyTorch's DDP */
+    enum pp_softmax softmax;    /* kernels of unfused attention between its products */
+    bool has_unfused_attention; /* scores are stored on devices with fused kernels, too */
+    bool has_cudnn_attention;   /* of Transformer Engine */
+    bool is_cut_by_sequence;    /* tensors between matrices are cut along their second dimension */
+    bool is_scaled_first;       /* fp8 scales are of the values themselves: two passes over them */
+    bool has_fp32_norms;        /* norms read a copy of the residual stream in fp32 */
+    bool has_async_grads;       /* tensor-parallel exchanges of input gradients overlap with weight
+                                 * gradients */
+    double regroup_passes;      /* over gradients to sum: copied into a bucket, scaled, copied back.
+                                 * Each reads or writes them once */
+    bool has_sync_overlap;      /* gradient sums overlap with the last backward (--dp-overlap) */
+    double bucket_bytes;        /* bucket of a gradient sum; 0 = 25 MB, as PyTorch's DDP */
     double bucket_replica_bytes; /* least bucket per replica: rings get slower with every member */
     bool has_params_ahead;      /* parameters are gathered during the next forward (--dp-overlap) */
     bool has_param_broadcasts;  /* devices broadcast updated parameters in turn, without a gather */

@@ -31,7 +31,12 @@ const struct pp_framework *pp_cost_framework(const struct pp_cost_inputs *in)
 
 bool pp_cost_has_dropout(const struct pp_cost_inputs *in)
 {
-    return !in->model->is_gated && pp_cost_framework(in)->has_dropout;
+    return !in->generation && !in->model->is_gated && pp_cost_framework(in)->has_dropout;
+}
+
+bool pp_cost_is_attention_unfused(const struct pp_cost_inputs *in)
+{
+    return in->cluster->device.is_attention_unfused || pp_cost_framework(in)->has_unfused_attention;
 }
 
 bool pp_cost_is_fp16(const struct pp_cost_inputs *in)

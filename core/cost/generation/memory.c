@@ -18,14 +18,29 @@ static double widest_values(const struct pp_cost_inputs *in)
     return fmax(qkv, fmax(dense, routed));
 }
 
-/* Returns the bytes of an op's tensors. A block has two hidden vectors of each token, and the
- * widest of qkv and feed-forward layer. The head has logits, also in fp32. */
+/* Returns the bytes of a prompt's scores, if they are stored. */
+static double scores_bytes(const struct pp_pass_work *work)
+{
+    const struct pp_cost_inputs *in = &work->in;
+    const double scores = work->sequences * in->model->heads / in->layout.tp * in->layout.seq *
+                          in->layout.seq,
+                 wide = pp_cost_framework(in)->softmax == PP_SOFTMAX_FP32 ? sizeof(float) : 0;
+
+    return work->pass == 0 && pp_cost_is_attention_unfused(in)
+               ? scores * (pp_dtype_bytes(&in->cluster->device) + wide)
+               : 0;
+}
+
+/* Returns the bytes of an op's tensors. A block has two hidden vectors of each token, the widest of
+ * qkv and feed-forward layer, and scores. The head has logits, also in fp32. */
 static double op_bytes(const struct pp_pass_work *work, bool is_last)
 {
     const struct pp_cost_inputs *in = &work->in;
     const double value_bytes = pp_dtype_bytes(&in->cluster->device),
                  logits = work->sequences * ceil(in->model->vocab / (double)in->layout.tp),
-                 block = work->tokens * (2.0 * in->model->hidden + widest_values(in)) * value_bytes,
+                 block =
+                     work->tokens * (2.0 * in->model->hidden + widest_values(in)) * value_bytes +
+                     scores_bytes(work),
                  head = work->tokens * in->model->hidden * value_bytes +
                         logits * (value_bytes + sizeof(float));
 

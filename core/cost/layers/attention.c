@@ -139,12 +139,14 @@ static void add_scores_product(struct pp_layer_kernels *list, struct shape s, co
  *             backward and for the product (4 + 4 + 2)
  *   backward  sum of products with the quotient (2 + 4), gradient (2 + 4 + 2) */
 enum { SOFTMAX_ROWS = 4, SOFTMAX_KEYS = 4096 };
-enum softmax_kind { SOFTMAX_APART, SOFTMAX_CUT, SOFTMAX_WIDE, SOFTMAX_FUSED };
+enum softmax_kind { SOFTMAX_APART, SOFTMAX_CUT, SOFTMAX_WIDE, SOFTMAX_FUSED, SOFTMAX_FP32 };
 static const struct pp_layer_traffic softmax[] = {
     [SOFTMAX_APART] = {"attention softmax", {4, 4, 0}, {8, 9, 0}},
     [SOFTMAX_CUT] = {"attention softmax", {3, 2, 0}, {6, 5, 0}},
     [SOFTMAX_WIDE] = {"attention softmax", {4, 2, 0}, {12, 7, 0}},
     [SOFTMAX_FUSED] = {"attention softmax", {1, 1, 0}, {2, 3, 0}},
+    /* the product writes 4 bytes in place of 2, the kernel reads them and writes 2 */
+    [SOFTMAX_FP32] = {"attention softmax", {1, 1, 0}, {4, 5, 0}},
 };
 
 static enum softmax_kind softmax_kind(const struct pp_layer_kernels *list, struct shape s)
@@ -155,6 +157,8 @@ static enum softmax_kind softmax_kind(const struct pp_layer_kernels *list, struc
         return SOFTMAX_CUT;
     if (habit == PP_SOFTMAX_WIDE)
         return SOFTMAX_WIDE;
+    if (habit == PP_SOFTMAX_FP32)
+        return SOFTMAX_FP32;
     return fmod(s.samples * s.heads, SOFTMAX_ROWS) == 0 && s.keys <= SOFTMAX_KEYS ? SOFTMAX_FUSED
                                                                                   : SOFTMAX_APART;
 }
@@ -192,8 +196,7 @@ static void add_layout(struct pp_layer_kernels *list, const char *name, double w
 
 void pp_layer_add_attention_core(struct pp_layer_kernels *list)
 {
-    (list->in->cluster->device.is_attention_unfused ? add_unfused : add_fused)(list,
-                                                                               shape_of(list));
+    (pp_cost_is_attention_unfused(list->in) ? add_unfused : add_fused)(list, shape_of(list));
 }
 
 void pp_layer_add_attention(struct pp_layer_kernels *list)
