@@ -247,8 +247,8 @@ const struct pp_framework pp_frameworks[] = {
                            .family = "fastertransformer",
                            .has_unfused_attention = true, /* without FMHA_ENABLE */
                            .softmax = PP_SOFTMAX_FP32,    /* is_qk_buf_float_ */
-                           .kernel_gap_s = 11.6 * MICRO,  /* rows ft-350m: a token, batch 1 */
-                           .sample_gap_s = 20 * MICRO},   /* rows ft-20b-tp1 */
+                           .kernel_gap_s = 11.2 * MICRO,  /* rows ft-350m: a token, batch 1 */
+                           .sample_gap_s = 17 * MICRO},   /* rows ft-20b-tp1 */
     [FLEXGEN] = {.name = "flexgen",
                  .title = "FlexGen: weights and cache on other memory tiers, eager PyTorch",
                  .source = "Sheng et al. 2023, FlexGen; flexgen/flex_opt.py",

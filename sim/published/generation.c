@@ -106,6 +106,8 @@ enum pp_status pp_measure_put_generation(struct pp_measure_writer *w, struct pp_
     for (size_t i = 0; i < PP_COUNT(WORDS); i++)
         if (*w->row->cell[WORDS[i].column])
             pp_measure_put(w, WORDS[i].option, w->row->cell[WORDS[i].column]);
+    if (pp_measure_matches(w->row->cell[PP_COL_NOTE], "top_p"))
+        pp_measure_put(w, "sampling", "top-p");
     put_precision(w);
     put_framework(w);
     PP_TRY(pp_measure_put_cluster(w, err));

@@ -174,10 +174,30 @@ static void add_embedding(const struct pp_pass_work *work, struct pp_layer_kerne
     add_moving(list, "embedding", work->tokens * m->hidden, m->positions > 0 ? 3 : 2);
 }
 
+/* Adds the choice of the next token of each sequence. Top-p sorts probabilities of the whole
+ * vocabulary on every device, as cub does (DeviceSegmentedRadixSort; FasterTransformer,
+ * kernels/sampling_topp_kernels.cu):
+ *   softmax  maximum (4), sum of exponentials (4), quotient (8)
+ *   sort     numbers of tokens (4); 6 digits of 6 bits: counts (4), pairs read and written (16)
+ *   choice   sum of sorted probabilities (4), the token (4) */
+static void add_sampling(const struct pp_pass_work *work, struct pp_layer_kernels *list)
+{
+    static const struct {
+        int launches;
+        double bytes;
+        bool is_whole;
+    } HOW[] = {[PP_SAMPLE_GREEDY] = {4, 6, false},
+               [PP_SAMPLE_TOP_P] = {4 + 1 + 1 + 6 + 1, 6 + 16 + 4 + 6 * (4 + 16) + 8, true}};
+    const int how = work->generation->sampling;
+    const double rows = work->model.vocab / (HOW[how].is_whole ? 1.0 : work->in.layout.tp);
+
+    PP_LAYER_TRAFFIC(list, work->sequences * ceil(rows), "sampling", {HOW[how].launches, 0, 0},
+                     .bytes = {HOW[how].bytes, 0, 0});
+}
+
 /* Adds the head for one token of each sequence, and the choice of the next one. */
 static void add_head(const struct pp_pass_work *work, struct pp_layer_kernels *list)
 {
-    enum { SAMPLING_LAUNCHES = 4, SAMPLING_BYTES = 6 };
     const struct pp_model *m = &work->model;
     const double tp = work->in.layout.tp, rows = ceil(m->vocab / tp);
 
@@ -188,8 +208,7 @@ static void add_head(const struct pp_pass_work *work, struct pp_layer_kernels *l
         add_matrix(list, "transform", work->sequences, m->hidden, m->hidden / tp);
     PP_LAYER_MATRIX(list, .name = "logits", .tokens = work->sequences, .k = m->hidden, .n = rows,
                     .is_wide = true);
-    PP_LAYER_TRAFFIC(list, work->sequences * rows, "sampling", {SAMPLING_LAUNCHES, 0, 0},
-                     .bytes = {SAMPLING_BYTES, 0, 0});
+    add_sampling(work, list);
 }
 
 void pp_pass_layer(const struct pp_pass_work *work, enum pp_layer_kind kind, bool is_near,

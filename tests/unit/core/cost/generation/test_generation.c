@@ -138,6 +138,28 @@ Test(generation, tokens_meet_experts)
     }
 }
 
+/* Top-p sorts the probabilities of all tokens on every device: 154 bytes each, greedily 6. */
+Test(generation, top_p_costs_more_than_greedy_and_grows_with_the_vocabulary)
+{
+    enum { TP = 4, BATCH = 16, TOP_P_BYTES = 154, GREEDY_BYTES = 6 };
+    double more_s = 0;
+
+    for (int vocab = 32000; vocab <= 256000; vocab *= 2) {
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+        struct served s;
+        serve(arena, (struct serving){"llama2-70b", "a100", TP, 1, BATCH, 1, 1, 128, 9}, &s);
+        s.model.vocab = vocab;
+        const struct pp_pass_cost greedy = pp_generation_pass(&s.in, 0, 5);
+        s.generation.sampling = PP_SAMPLE_TOP_P;
+        const struct pp_pass_cost drawn = pp_generation_pass(&s.in, 0, 5);
+        cr_expect_float_eq(drawn.bytes - greedy.bytes,
+                           (double)BATCH * vocab * (TOP_P_BYTES - GREEDY_BYTES / (double)TP), 1);
+        cr_expect(drawn.s - greedy.s > 1.5 * more_s);
+        more_s = drawn.s - greedy.s;
+    }
+    cr_expect(more_s > 0);
+}
+
 /* Messages carry hidden vectors, and chosen tokens from the last stage to the first. */
 Test(generation, messages_are_hidden_vectors_and_tokens)
 {
