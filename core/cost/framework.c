@@ -252,6 +252,7 @@ const struct pp_framework pp_frameworks[] = {
     [FLEXGEN] = {.name = "flexgen",
                  .title = "FlexGen: weights and cache on other memory tiers, eager PyTorch",
                  .source = "Sheng et al. 2023, FlexGen; flexgen/flex_opt.py",
+                 .host_link_frac = 0.44, /* rows flexgen */
                  SERVING_EAGER,
                  .family = "flexgen"},
     [FSDP] = {.name = "fsdp",
@@ -388,6 +389,7 @@ const struct pp_framework pp_frameworks[] = {
         {.name = "zero-inference-2023",
          .title = "DeepSpeed ZeRO-Inference of 2023: weights in 4 bits, cache on the host",
          .source = "DeepSpeedExamples inference/huggingface/zero_inference/README.md",
+         .host_link_frac = 0.7, /* rows zero-inference-2023 */
          SERVING_EAGER,
          .family = "zero-inference"},
     [FRAMEWORKS] = {.name = NULL},

@@ -50,8 +50,10 @@ struct pp_framework {
     double host_frac; /* share of those launches that is exposed if the device is slower: it starts
                        * each pass with an empty queue */
     /* generation: after the last stage of a pass */
-    double token_gap_s;  /* of the host, once per pass */
-    double sample_gap_s; /* of the device, to choose the token of a sequence */
+    double token_gap_s;    /* of the host, once per pass */
+    double sample_gap_s;   /* of the device, to choose the token of a sequence */
+    double host_link_frac; /* of the link to the host that copies reach, as their pages are not
+                            * pinned; 0 = all */
     /* messages between stages */
     enum pp_exchange exchange;
     bool sends_whole; /* every tensor-parallel device sends and receives all of a message */

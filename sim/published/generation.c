@@ -84,13 +84,40 @@ static void put_precision(struct pp_measure_writer *w)
     pp_measure_note(w, "precision not stated: the device's own");
 }
 
+/* Returns the bytes of all keys and values at the end, in 16 bits if the row does not say. */
+static double cache_bytes(const struct pp_measurement *row)
+{
+    const double kv_heads = pp_measure_number(row, PP_COL_KV_HEADS),
+                 bits = pp_measure_number(row, PP_COL_KV_BITS),
+                 tokens = pp_measure_number(row, PP_COL_PROMPT) +
+                          pp_measure_number(row, PP_COL_NEW_TOKENS);
+
+    return 2 * (isfinite(kv_heads) ? kv_heads : pp_measure_number(row, PP_COL_HEADS)) *
+           pp_measure_number(row, PP_COL_HEAD_DIM) * pp_measure_number(row, PP_COL_LAYERS) *
+           (isfinite(bits) ? bits : 16) / 8 * tokens * pp_measure_number(row, PP_COL_BATCH);
+}
+
+/* Adds what lives elsewhere. Weights on the host leave the device to the cache; one that is larger
+ * than all devices was on the host, too. */
+static enum pp_status put_offload(struct pp_measure_writer *w, struct pp_error *err)
+{
+    const char *cell = w->row->cell[PP_COL_OFFLOAD], *text = pp_measure_given(w, "cluster");
+    struct pp_cluster cluster;
+
+    if (!*cell)
+        return PP_OK;
+    PP_TRY(pp_cluster_load(w->arena, text, &cluster, err));
+    const bool is_beyond = cache_bytes(w->row) > (double)w->gpus * cluster.device.memory_bytes;
+    if (is_beyond && !strstr(cell, "kv=")) {
+        cell = pp_arena_printf(w->arena, "%s,kv=host", cell);
+        pp_measure_note(w, "kv=host: the cache is larger than the devices");
+    }
+    pp_measure_put(w, "offload", cell);
+    return PP_OK;
+}
+
 enum pp_status pp_measure_put_generation(struct pp_measure_writer *w, struct pp_error *err)
 {
-    static const struct {
-        enum pp_measure_column column;
-        const char *option;
-    } WORDS[] = {{PP_COL_OFFLOAD, "offload"}, {PP_COL_MLP, "mlp"}};
-
     PP_TRY(check_cells(w, err));
     PP_TRY(pp_measure_int(w->row, PP_COL_TP, PP_MEASURE_DEVICES, 1, &w->tp, err));
     PP_TRY(pp_measure_int(w->row, PP_COL_PP, UINT16_MAX, 1, &w->pp, err));
@@ -103,14 +130,14 @@ enum pp_status pp_measure_put_generation(struct pp_measure_writer *w, struct pp_
     pp_measure_put_int(w, "tp", w->tp);
     pp_measure_put_int(w, "pp", w->pp);
     PP_TRY(put_sizes(w, err));
-    for (size_t i = 0; i < PP_COUNT(WORDS); i++)
-        if (*w->row->cell[WORDS[i].column])
-            pp_measure_put(w, WORDS[i].option, w->row->cell[WORDS[i].column]);
+    if (*w->row->cell[PP_COL_MLP])
+        pp_measure_put(w, "mlp", w->row->cell[PP_COL_MLP]);
     if (pp_measure_matches(w->row->cell[PP_COL_NOTE], "top_p"))
         pp_measure_put(w, "sampling", "top-p");
     put_precision(w);
     put_framework(w);
     PP_TRY(pp_measure_put_cluster(w, err));
+    PP_TRY(put_offload(w, err));
     return pp_measure_put_model(w, err);
 }
 

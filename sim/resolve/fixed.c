@@ -289,6 +289,15 @@ static enum pp_status find_framework(const char *name, struct pp_config *config,
     return status;
 }
 
+/* The framework's copies may not reach the whole rate of a device's link to the host. */
+static void slow_copies(struct pp_config *config)
+{
+    const double frac = config->costs.framework->host_link_frac;
+
+    if (frac > 0)
+        config->cluster.tiers[PP_TIER_HOST].link_bytes_per_s *= frac;
+}
+
 /* Finds the framework, and replaces its constants and the cluster's by those of --constants. */
 static enum pp_status resolve_constants(struct pp_arena *arena, const struct pp_wish *wish,
                                         struct pp_config *config, struct pp_error *err)
@@ -303,6 +312,7 @@ static enum pp_status resolve_constants(struct pp_arena *arena, const struct pp_
     if (!name)
         name = default_framework(wish, fitted);
     PP_TRY(find_framework(name, config, err));
+    slow_copies(config);
     if (!fitted)
         return PP_OK;
     *own = *config->costs.framework;
