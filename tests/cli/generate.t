@@ -262,8 +262,8 @@ $ pipesim --mode infer --schedule ./own.csv --unit F=1 | grep serve; pipesim --m
 # With a price, a plan says what tokens cost, as the report of its best row does.
 $ pipesim plan --mode infer --model llama3-8b --gpus 1 --batch 64 --price '$2/h' | sed -n '/#/,/^   1/p' | awk '{print $(NF-1)}'; pipesim --mode infer --model llama3-8b --gpus 1 --batch 64 --price '$2/h' | grep -A1 '^  all' | tr -d '\n' | tr -s ' ' | grep -o '1M.*'
 > cost
-> $0.0833
-> 1M tokens cost $0.0833
+> $0.0825
+> 1M tokens cost $0.0825
 # A run that does not fit says what helps, and that does.
 $ run() { pipesim --mode infer --model llama3-70b --pp 8 --prompt 7000 --tokens 1000 "$@"; }; run --gpus 8 --batch 150 | grep -A1 'to fit'; for o in "--gpus 8 --batch 114" "--gpus 8 --batch 150 --prompt-groups 150" "--gpus 8 --batch 150 --kv-bits 8" "--gpus 16 --batch 150 --tp 2"; do run --json $o | grep '"fits"'; done
 >   to fit   --batch 114, or --prompt-groups 150, or --kv-bits 8, or --tp 2 on

@@ -175,8 +175,8 @@ static void add_embedding(const struct pp_pass_work *work, struct pp_layer_kerne
 }
 
 /* Adds the choice of the next token of each sequence. Top-p sorts probabilities of the whole
- * vocabulary on every device, as cub does (DeviceSegmentedRadixSort; FasterTransformer,
- * kernels/sampling_topp_kernels.cu):
+ * vocabulary on every device, as cub does (DeviceSegmentedRadixSort, which
+ * FasterTransformer's invokeTopPSampling calls):
  *   softmax  maximum (4), sum of exponentials (4), quotient (8)
  *   sort     numbers of tokens (4); 6 digits of 6 bits: counts (4), pairs read and written (16)
  *   choice   sum of sorted probabilities (4), the token (4) */
