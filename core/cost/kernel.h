@@ -3,8 +3,8 @@
  *     time = launches * launch_s + max(flops / (peak * eta), bytes / (bandwidth * memory_eta))
  *
  * eta of a matrix product follows from its shape (pp_gemm_plan), that of fused attention from the
- * device; kernels without products move bytes only. A knee
- * replaces the maximum of both times by the norm of that order. Values, copied freely; SI units. */
+ * device; kernels without products move bytes only. A knee replaces the maximum of both times by
+ * the norm of that order. Values, copied freely; SI units. */
 #pragma once
 
 #include "core/cluster/cluster.h"

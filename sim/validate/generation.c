@@ -135,7 +135,8 @@ void pp_validation_markdown_generation(struct pp_arena *arena, const struct pp_v
         "\n## Generation\n\n"
         "Rows of tests/published/inference.csv are runs that generate, and no other figure of "
         "this page\ncounts them. docs/costs.md, \"Generation\", says which constants were fitted "
-        "on which family.\n\n"
+        "on which family, and\nwhat the rule near the ridge predicts of families that did not "
+        "choose it.\n\n"
         "| family | figure | rows | median | p90 | mean | bias |\n|---|---|---|---|---|---|---|\n",
         out);
     lines(arena, v, "| %s | %s | %d | %.1f %% | %.1f %% | %.1f %% | %+.1f %% |\n", out);
