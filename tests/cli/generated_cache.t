@@ -8,10 +8,10 @@ $ pipesim program --mode infer --pp 1 --groups 2 --tokens 2 --offload kv=host --
 > 0F0,0COPY.kv-down0,(0COPY.kv-down0)WAIT,0F1,0COPY.kv-down1,(0COPY.kv-down1)WAIT,1COPY.kv-up0,(1COPY.kv-up0)WAIT,1F0,1COPY.kv-down0,(1COPY.kv-down0)WAIT,1COPY.kv-up1,(1COPY.kv-up1)WAIT,1F1,1COPY.kv-down1,(1COPY.kv-down1)WAIT
 # A file is the same run, in all engines. Without its option the cache stays, and copies nothing.
 $ pipesim program --mode infer --pp 2 --groups 3 --prompt-groups 6 --tokens 4 --offload kv=host -o kv.csv; for o in "--groups 3 --prompt-groups 6 --pp 2 --offload kv=host" "--schedule kv.csv --offload kv=host" "--schedule kv.csv --offload kv=host --engine simgrid" "--schedule kv.csv"; do pipesim --mode infer --model gpt2 --cluster a100 --batch 12 --prompt 500 --tokens 4 $o --json | grep -E '"iteration_s"'; done
->   "iteration_s": 0.019875986889,
->   "iteration_s": 0.019875986889,
->   "iteration_s": 0.019875986889,
->   "iteration_s": 0.0099269953629999991,
+>   "iteration_s": 0.019660486940999998,
+>   "iteration_s": 0.019660486940999998,
+>   "iteration_s": 0.019660486940999998,
+>   "iteration_s": 0.0096755787569999998,
 # Copies are in pictures: next to the forwards of other groups.
 $ pipesim --mode infer --model gpt2 --cluster a100 --pp 2 --batch 12 --groups 3 --prompt 500 --tokens 3 --offload kv=host --gantt | grep -A6 '^P0'
 > P0 |F0a F1a F2a F0b f0b F1b F2b F0c F1c F2c  . |
