@@ -16,6 +16,8 @@ struct pp_chart;
 struct pp_curve_kind {
     const char *name;
     const char *x, *y; /* "peak_mem_bytes|peak_activations": first with values; NULL: suggested */
+    const char *along; /* input along which points are joined; other inputs that vary distinguish
+                        * the curves. NULL: no such input */
     bool is_scatter;   /* any number of points for each x, in the order of the rows */
     bool is_joined;    /* points of a series are joined even if is_scatter */
     bool is_labelled;  /* names are drawn at the points */

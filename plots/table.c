@@ -88,6 +88,13 @@ int pp_table_find(const struct pp_table *table, const char *column)
     return -1;
 }
 
+bool pp_table_serves(const struct pp_table *table)
+{
+    const int mode = pp_table_find(table, "mode");
+
+    return mode >= 0 && table->rows > 0 && !strcmp(table->cells[0][mode], "infer");
+}
+
 /* Column of a sweep that a usual word means; NULL if there is none. */
 static const char *usual_name(const struct pp_table *table, const char *word)
 {

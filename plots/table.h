@@ -24,6 +24,8 @@ enum pp_status pp_table_parse(struct pp_arena *arena, const char *name, const ch
                               size_t length, struct pp_table *table, struct pp_error *err);
 /* Index of a column, or -1. Dashes and underscores are alike. */
 int pp_table_find(const struct pp_table *table, const char *column);
+/* Is true if the rows generate: then columns have words of serving. */
+bool pp_table_serves(const struct pp_table *table);
 /* Finds the column of a command-line option. PP_EINVAL lists the columns, with a guess. */
 enum pp_status pp_table_column(const struct pp_table *table, const char *option, const char *column,
                                int *index, struct pp_error *err);

@@ -38,8 +38,9 @@ static enum pp_status take_batch(const struct pp_exec_wish *wish, struct pp_gene
     if (g->prompts.count > pp_generate_sequences(g))
         return pp_error_set(
             err, PP_EINVAL,
-            "--batch %d: there are %d prompts for %d sequences; nearest: --batch %d", g->of.batch,
-            g->prompts.count, pp_generate_sequences(g), prompts);
+            "--batch %d: there are %d prompts for %d sequence%s; nearest: --batch %d", g->of.batch,
+            g->prompts.count, pp_generate_sequences(g), pp_generate_sequences(g) == 1 ? "" : "s",
+            prompts);
     return PP_OK;
 }
 

@@ -20,7 +20,8 @@ static struct inputs inputs_of(const struct pp_chart *chart, const struct pp_cur
     for (int i = 0; i < curve->count; i++)
         in.chart.rows[i] = curve->points[i].row;
     for (int c = 0; c < chart->table.column_count; c++)
-        if (c != chart->x && pp_chart_is_input(chart, c) && pp_chart_varies(&in.chart, c))
+        if (c != chart->x && pp_chart_is_input(chart, c) && pp_chart_varies(&in.chart, c) &&
+            !(pp_table_serves(&chart->table) && pp_chart_follows(chart, c)))
             in.columns[in.count++] = c;
     return in;
 }

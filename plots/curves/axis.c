@@ -106,7 +106,7 @@ static void label_axis(const struct pp_chart *chart, int column, double largest,
                        struct pp_curve_axis *axis)
 {
     struct pp_arena *arena = chart->arena;
-    const struct pp_column_name name = pp_column_name(arena, chart->table.columns[column]);
+    const struct pp_column_name name = pp_column_name(arena, &chart->table, column);
     struct unit unit = {1, name.detail};
 
     axis->subject = name.text;
@@ -252,8 +252,7 @@ static enum pp_status make_y(struct pp_chart *chart, struct pp_error *err)
     struct pp_curve_axis *axis = &chart->y_axis;
     const struct values values = collect(chart, false);
     const double least = values.data[0], most = values.data[values.count - 1];
-    const enum pp_column_unit unit =
-        pp_column_name(chart->arena, chart->table.columns[chart->y]).unit;
+    const enum pp_column_unit unit = pp_column_name(chart->arena, &chart->table, chart->y).unit;
     const bool is_huge = least > 0 && most > HUGE_SPAN * least,
                is_log = chart->curves->has_log_y || is_huge || chart->has_ideal;
 

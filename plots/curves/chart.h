@@ -155,9 +155,11 @@ struct pp_column_name {
     const char *detail; /* in parentheses after the text, if the unit does not say it; or NULL */
     enum pp_column_unit unit;
 };
-struct pp_column_name pp_column_name(struct pp_arena *arena, const char *column);
+struct pp_column_name pp_column_name(struct pp_arena *arena, const struct pp_table *table,
+                                     int column);
 /* Value of a column in the name of a series: "1f1b", "pp 8". */
-const char *pp_column_value(struct pp_arena *arena, const char *column, const char *value);
+const char *pp_column_value(struct pp_arena *arena, const struct pp_table *table,
+                            const char *column, const char *value);
 /* Inputs that are equal in all rows, as many as fit: "gpt3-175b, h100, 64 GPUs, pp 8". */
 const char *pp_chart_constants(const struct pp_chart *chart, int columns);
 

@@ -61,6 +61,8 @@ static enum pp_status check_numeric(const struct pp_chart *chart, int column, st
 
 static enum pp_status choose_y(struct pp_chart *chart, struct pp_error *err)
 {
+    /* the first one only where rows generate */
+    static const char *const USUAL[] = {"tokens_per_s_per_gpu", "bubble_frac", "iteration_s"};
     const struct pp_table *table = &chart->table;
     const char *adapted = chart->kind->adapt ? chart->kind->adapt(chart) : NULL;
     const char *preset = adapted ? adapted : chart->kind->y;
@@ -69,8 +71,8 @@ static enum pp_status choose_y(struct pp_chart *chart, struct pp_error *err)
         PP_TRY(find(chart, "-y", chart->curves->y, preset, &chart->y, err));
         return check_numeric(chart, chart->y, err);
     }
-    for (int i = 0; i < 2; i++) {
-        chart->y = pp_table_find(table, i ? "iteration_s" : "bubble_frac");
+    for (size_t i = pp_table_serves(table) ? 0 : 1; i < PP_COUNT(USUAL); i++) {
+        chart->y = pp_table_find(table, USUAL[i]);
         if (chart->y >= 0 && pp_chart_is_numeric(chart, chart->y))
             return PP_OK;
     }
@@ -197,6 +199,19 @@ static int splitting_column(const struct pp_chart *chart, int *rows, const bool 
     return found;
 }
 
+/* Adds all inputs that vary, but for the one along which the kind joins points. */
+static void suggest_along(struct pp_chart *chart)
+{
+    const int along = chart->kind->along ? pp_table_find(&chart->table, chart->kind->along) : -1;
+
+    if (along < 0 || !pp_chart_varies(chart, along))
+        return;
+    for (int c = 0; c < chart->table.column_count && chart->by_count < PP_BY_MAX; c++)
+        if (c != along && c != chart->x && pp_chart_is_input(chart, c) &&
+            pp_chart_varies(chart, c) && !pp_chart_follows(chart, c) && !pp_chart_is_by(chart, c))
+            chart->by[chart->by_count++] = c;
+}
+
 static void suggest_by(struct pp_chart *chart)
 {
     const int schedule = pp_table_find(&chart->table, "schedule");
@@ -211,6 +226,7 @@ static void suggest_by(struct pp_chart *chart)
     while (!chart->kind->is_scatter && chart->by_count < PP_BY_MAX &&
            (column = splitting_column(chart, rows, follows)) >= 0)
         chart->by[chart->by_count++] = column;
+    suggest_along(chart);
 }
 
 enum pp_status pp_chart_read_by(struct pp_chart *chart, struct pp_error *err)

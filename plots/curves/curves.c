@@ -36,6 +36,8 @@ static bool is_expected(const struct pp_chart *chart, int column)
                     (pp_chart_is_abstract(chart) &&
                      !strcmp(chart->table.columns[chart->x], "gpus") && !strcmp(name, "pp"));
 
+    if (pp_table_serves(&chart->table)) /* sizes of training, which no one gave */
+        is_found |= pp_chart_follows(chart, column) || !strcmp(name, "batch");
     for (size_t i = 0; i < PP_COUNT(PRODUCTS); i++)
         is_found |= !strcmp(name, PRODUCTS[i]);
     return is_found;

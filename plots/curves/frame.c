@@ -94,7 +94,7 @@ static const char *along(const struct pp_chart *chart)
     if (column < 0)
         return NULL;
     return pp_arena_printf(chart->arena, "lines join %s %s to %s",
-                           pp_column_name(chart->arena, chart->table.columns[column]).text,
+                           pp_column_name(chart->arena, &chart->table, column).text,
                            pp_chart_cell(chart, longest->points[0].row, column),
                            pp_chart_cell(chart, longest->points[longest->count - 1].row, column));
 }

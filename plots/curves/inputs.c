@@ -145,6 +145,23 @@ static bool does_gbs_follow(const struct pp_chart *chart)
     return count_of(chart, "micro_batches") > 1 && !do_micro_batches_follow(chart);
 }
 
+/* A batch and its groups are the inputs of rows that generate; the sizes of training follow. */
+static bool does_serving_follow(const struct pp_chart *chart, const char *column)
+{
+    static const struct {
+        const char *column, *from;
+    } SIZES[] = {{"micro_batches", "groups"},
+                 {"micro_batches", "batch"},
+                 {"mbs", "batch"},
+                 {"gbs", "batch"},
+                 {"seq", "prompt"}};
+
+    for (size_t i = 0; i < PP_COUNT(SIZES); i++)
+        if (!strcmp(column, SIZES[i].column) && find(chart, SIZES[i].from) >= 0)
+            return true;
+    return false;
+}
+
 static bool does_vp_follow(const struct pp_chart *chart)
 {
     return !pp_chart_varies_within_schedule(chart, find(chart, "vp"));
@@ -163,6 +180,8 @@ bool pp_chart_follows(const struct pp_chart *chart, int column)
         {"vp", does_vp_follow},
     };
 
+    if (pp_table_serves(&chart->table) && does_serving_follow(chart, chart->table.columns[column]))
+        return true;
     for (size_t i = 0; i < PP_COUNT(FOLLOWING); i++)
         if (!strcmp(chart->table.columns[column], FOLLOWING[i].column))
             return FOLLOWING[i].follows(chart);

@@ -36,14 +36,14 @@ static const char *scaling(struct pp_chart *chart)
                              pp_table_number(&chart->table, chart->rows[0], gpus, NULL);
         chart->heading =
             pp_arena_printf(chart->arena, "weak scaling, %s",
-                            pp_column_value(chart->arena, "gbs_per_gpu",
+                            pp_column_value(chart->arena, &chart->table, "gbs_per_gpu",
                                             pp_arena_printf(chart->arena, "%.4g", share)));
         chart->is_from_zero = true;
         return "mfu";
     }
     if (is_constant(chart, gbs, -1)) {
         chart->heading = pp_arena_printf(chart->arena, "strong scaling, %s",
-                                         pp_column_value(chart->arena, "gbs", cell));
+                                         pp_column_value(chart->arena, &chart->table, "gbs", cell));
         chart->has_ideal = !chart->curves->y && !chart->curves->x;
         return "tokens_per_s";
     }
@@ -67,6 +67,7 @@ const struct pp_curve_kind pp_curve_kinds[] = {
     {.name = "throughput-latency",
      .x = "token_s",
      .y = "tokens_per_s",
+     .along = "batch",
      .is_scatter = true,
      .is_joined = true},
     {.name = "tradeoff",

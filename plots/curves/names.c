@@ -71,15 +71,33 @@ static const struct row ROWS[] = {
     {"buffers_bytes", {"memory of buffers", NULL, PP_COLUMN_BYTES}, NULL},
     {"other_bytes", {"other memory", NULL, PP_COLUMN_BYTES}, NULL},
 };
-enum { ROWS_COUNT = PP_COUNT(ROWS) };
+
+/* Columns that mean something else where rows generate. */
+static const struct row SERVING[] = {
+    {"groups", {"groups", NULL, PP_COLUMN_PLAIN}, "%s group(s)"},
+    {"micro_batches", {"groups", NULL, PP_COLUMN_PLAIN}, "%s group(s)"},
+    {"prompt_groups", {"pieces of prompts", NULL, PP_COLUMN_PLAIN}, "%s piece(s)"},
+    {"batch", {"batch", "sequences of a replica", PP_COLUMN_PLAIN}, NULL},
+    {"mbs", {"sequences per group", NULL, PP_COLUMN_PLAIN}, "%s sequence(s) per group"},
+    {"gbs", {"sequences", NULL, PP_COLUMN_PLAIN}, "%s sequence(s)"},
+    {"gbs_per_gpu", {"sequences per GPU", NULL, PP_COLUMN_PLAIN}, "%s sequence(s) per GPU"},
+    {"prompt", {"tokens of a prompt", NULL, PP_COLUMN_PLAIN}, NULL},
+    {"seq", {"tokens of a prompt", NULL, PP_COLUMN_PLAIN}, NULL},
+    {"tokens", {"tokens to generate", NULL, PP_COLUMN_PLAIN}, "%s token(s)"},
+    {"iteration_s", {"time of all tokens", NULL, PP_COLUMN_SECONDS}, NULL},
+    {"latency_s", {"time of all tokens", NULL, PP_COLUMN_SECONDS}, NULL},
+};
 
 /* Columns of a title, in its order. */
 static const char *const TITLE[] = {"schedule", "model", "cluster",      "unit",
                                     "gpus",     "pp",    "micro_batches"};
 
-static const struct row *find(const char *column)
+static const struct row *find(const struct pp_table *table, const char *column)
 {
-    for (int i = 0; i < ROWS_COUNT; i++)
+    for (size_t i = 0; i < PP_COUNT(SERVING) && pp_table_serves(table); i++)
+        if (!strcmp(SERVING[i].column, column)) /* token_s is not tokens */
+            return &SERVING[i];
+    for (size_t i = 0; i < PP_COUNT(ROWS); i++)
         if (pp_same_name(ROWS[i].column, column))
             return &ROWS[i];
     return NULL;
@@ -105,11 +123,14 @@ static const char *spaced(struct pp_arena *arena, const char *column, size_t cut
     return text;
 }
 
-struct pp_column_name pp_column_name(struct pp_arena *arena, const char *column)
+struct pp_column_name pp_column_name(struct pp_arena *arena, const struct pp_table *table, int at)
 {
-    const struct row *row = find(column);
+    const char *column = table->columns[at];
+    const struct row *row = find(table, column);
     const size_t length = strlen(column);
 
+    if (row && row->name.detail && !strcmp(row->name.detail, OF_STEP) && pp_table_serves(table))
+        return (struct pp_column_name){row->name.text, "of the run", row->name.unit};
     if (row)
         return row->name;
     for (size_t i = 0; i < PP_COUNT(SUFFIXES); i++) {
@@ -160,9 +181,10 @@ static size_t option_length(const char *column)
     return length > tail && !strcmp(column + length - tail, OPTION) ? tail : 0;
 }
 
-const char *pp_column_value(struct pp_arena *arena, const char *column, const char *value)
+const char *pp_column_value(struct pp_arena *arena, const struct pp_table *table,
+                            const char *column, const char *value)
 {
-    const struct row *row = find(column);
+    const struct row *row = find(table, column);
     const char *shown = *value ? shortened(arena, value) : "none";
 
     return row && row->value ? fill(arena, row->value, shown)
@@ -181,8 +203,9 @@ const char *pp_chart_constants(const struct pp_chart *chart, int columns)
             pp_chart_varies(chart, column) || (is_abstract && !strcmp(TITLE[i], "gpus")))
             continue;
         const char *value = pp_chart_cell(chart, chart->rows[0], column);
-        const char *longer = pp_arena_printf(chart->arena, "%s%s%s", text, *text ? ", " : "",
-                                             fill(chart->arena, find(TITLE[i])->value, value));
+        const char *longer =
+            pp_arena_printf(chart->arena, "%s%s%s", text, *text ? ", " : "",
+                            fill(chart->arena, find(&chart->table, TITLE[i])->value, value));
         if (*value && (int)strlen(longer) <= columns)
             text = longer;
     }

@@ -141,11 +141,12 @@ static const char *full_name(const struct pp_chart *chart, int row)
         if (chart->by_count > 1 && !tells_apart(chart, row, k))
             continue;
         name = pp_arena_printf(chart->arena, "%s%s%s", name, *name ? ", " : "",
-                               pp_column_value(chart->arena, chart->table.columns[column],
+                               pp_column_value(chart->arena, &chart->table,
+                                               chart->table.columns[column],
                                                pp_chart_cell(chart, row, column)));
     }
     if (!*name && chart->by_count > 0)
-        return pp_column_value(chart->arena, chart->table.columns[chart->by[0]],
+        return pp_column_value(chart->arena, &chart->table, chart->table.columns[chart->by[0]],
                                pp_chart_cell(chart, row, chart->by[0]));
     return name;
 }
@@ -217,7 +218,7 @@ static void name_single(struct pp_chart *chart)
         return;
     only->name = schedule >= 0 && !pp_chart_varies(chart, schedule)
                      ? pp_chart_cell(chart, chart->rows[0], schedule)
-                     : pp_column_name(chart->arena, chart->table.columns[chart->y]).text;
+                     : pp_column_name(chart->arena, &chart->table, chart->y).text;
 }
 
 /* ---- equal series: schedules with one closed form lie on one line, drawn once ---------------- */

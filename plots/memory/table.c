@@ -39,15 +39,15 @@ static const char *label_of(const struct pp_chart *c, int row)
     if (c->by_count == 1)
         return pp_chart_cell(c, row, c->by[0]);
     for (int k = 0; k < c->by_count; k++)
-        text = pp_arena_printf(
-            c->arena, "%s%s%s", text, k ? ", " : "",
-            pp_column_value(c->arena, c->table.columns[c->by[k]], pp_chart_cell(c, row, c->by[k])));
+        text = pp_arena_printf(c->arena, "%s%s%s", text, k ? ", " : "",
+                               pp_column_value(c->arena, &c->table, c->table.columns[c->by[k]],
+                                               pp_chart_cell(c, row, c->by[k])));
     return text;
 }
 
 static const char *axis_of(const struct pp_chart *c)
 {
-    return c->by_count == 1 ? pp_column_name(c->arena, c->table.columns[c->by[0]]).text : "";
+    return c->by_count == 1 ? pp_column_name(c->arena, &c->table, c->by[0]).text : "";
 }
 
 /* ---- numbers --------------------------------------------------------------------------------- */

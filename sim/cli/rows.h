@@ -413,7 +413,7 @@ PP_ROW_CHOICE(kind, "KIND", &(PP_PLOT_KINDS(CHOICE))[1], G_PLOT, PLOT,
 PP_ROW_TEXT(x, "COLUMN", G_PLOT, PLOT,
     .help = "Column of the x axis; default: the input with most values. Any column of the sweep, "
             "or gbs_per_gpu.")
-PP_ROW_TEXT(y, "COLUMN", G_PLOT, PLOT, .help = "Column of the y axis; default: bubble_frac.")
+PP_ROW_TEXT(y, "COLUMN", G_PLOT, PLOT, .help = "Column of the y axis; default: bubble_frac, with --mode infer tokens_per_s_per_gpu.")
 PP_ROW_TEXT(by, "COLUMN,...", G_PLOT, PLOT,
     .help = "Columns that distinguish the curves, or none; default: the schedule and all other "
             "inputs that vary.")

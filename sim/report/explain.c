@@ -102,9 +102,9 @@ static void explain_schedule(const struct pp_result *r, FILE *out)
     if (r->config.origin.trials)
         fprintf(out, "\n  %s", pp_text_trials(arena, &r->config));
     fprintf(out,
-            "\n  program: %d ranks, %d instructions, hash %016llx\n"
+            "\n  program: %d rank%s, %d instructions, hash %016llx\n"
             "  verified: every dependency met, no deadlock even under rendezvous\n",
-            r->program->ranks, pp_program_size(r->program),
+            r->program->ranks, r->program->ranks == 1 ? "" : "s", pp_program_size(r->program),
             (unsigned long long)pp_program_hash(r->program));
 }
 

@@ -15,7 +15,8 @@ static const char *cache_text(struct pp_arena *arena, const struct pp_generation
     if (g->kv_bits)
         text = pp_arena_printf(arena, ", KV in %d~bits", g->kv_bits);
     if (g->kv_page_tokens)
-        text = pp_arena_printf(arena, "%s, pages of %d~tokens", text, g->kv_page_tokens);
+        text = pp_arena_printf(arena, "%s, pages of %d~token%s", text, g->kv_page_tokens,
+                               g->kv_page_tokens == 1 ? "" : "s");
     if (g->weight_bits)
         text = pp_arena_printf(arena, "%s, weights in %d~bits", text, g->weight_bits);
     if (g->packed_frac > 0 && g->packed_frac < 1)
@@ -38,7 +39,7 @@ const char *pp_line_serve(struct pp_arena *arena, const struct pp_config *c)
 
     return pp_arena_printf(
         arena,
-        "TP~%d%s x PP~%d%s x DP~%d%s%s, %s%s~sequence%s%s in %d%s~group%s%s: %s%s~tokens in, "
+        "TP~%d%s x PP~%d%s x DP~%d%s%s, %s%s~sequence%s%s in %d%s~group%s%s: %s%s~token%s in, "
         "%s%s~out%s%s",
         l->tp, pp_text_star(c, PP_CHOSE_TP), l->pp, pp_text_star(c, PP_CHOSE_PP), l->dp,
         pp_text_star(c, PP_CHOSE_DP),
@@ -46,8 +47,8 @@ const char *pp_line_serve(struct pp_arena *arena, const struct pp_config *c)
         pp_text_of_whole(arena, g->batch), pp_text_star(c, PP_CHOSE_GBS), g->batch == 1 ? "" : "s",
         l->dp > 1 ? " a replica" : "", g->groups, pp_text_star(c, PP_CHOSE_MICRO_BATCHES),
         g->groups == 1 ? "" : "s", pieces_text(arena, g), pp_text_of_whole(arena, g->prompt_tokens),
-        pp_text_star(c, PP_CHOSE_SEQ), pp_text_of_whole(arena, g->passes),
-        pp_text_star(c, PP_CHOSE_TOKENS), cache_text(arena, g),
+        pp_text_star(c, PP_CHOSE_SEQ), g->prompt_tokens == 1 ? "" : "s",
+        pp_text_of_whole(arena, g->passes), pp_text_star(c, PP_CHOSE_TOKENS), cache_text(arena, g),
         g->sampling == PP_SAMPLE_TOP_P ? ", sampled by top-p" : "");
 }
 

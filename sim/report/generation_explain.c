@@ -112,22 +112,24 @@ static void explain_memory(const struct pp_result *r, FILE *out)
     const struct pp_generation *g = &r->config.generation;
     const struct pp_rank_memory *m = &r->memory[r->peak_rank];
     const int own = g->prompt_tokens + g->passes;
+    const int kept = (int)pp_kv_tokens(g, g->passes - 1, 0);
     const struct pp_room room = pp_inference_room(r, own);
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
 
-    fprintf(out,
-            "\nmemory\n"
-            "  rank %d: parameters %.3f + cache %.3f + activations %.3f + buffers %.3f + other "
-            "%.3f = %.3f GiB of %.3f\n"
-            "  cache: %.0f bytes a token of a sequence in all layers; %d sequences with %d tokens "
-            "have %.0f bytes, on all devices of a replica\n"
-            "  room: %d sequences of %d tokens, by bisection; %s\n",
-            r->peak_rank, m->params_bytes / PP_GIB, m->kv_bytes / PP_GIB,
-            m->activations_bytes / PP_GIB, m->buffers_bytes / PP_GIB, m->other_bytes / PP_GIB,
-            m->peak_bytes / PP_GIB, pp_config_capacity_bytes(&r->config) / PP_GIB,
-            r->inference->kv_bytes_per_token, g->batch, pp_kv_tokens(g, g->passes - 1, 0),
-            r->inference->kv_bytes, room.sequences, own,
-            pp_inference_room_text(arena, r, &room, own));
+    fprintf(
+        out,
+        "\nmemory\n"
+        "  rank %d: parameters %.3f + cache %.3f + activations %.3f + buffers %.3f + other "
+        "%.3f = %.3f GiB of %.3f\n"
+        "  cache: %.0f bytes a token of a sequence in all layers; %d sequence%s with %d token%s "
+        "%s %.0f bytes, on all devices of a replica\n"
+        "  room: %d sequence%s of %d tokens, by bisection; %s\n",
+        r->peak_rank, m->params_bytes / PP_GIB, m->kv_bytes / PP_GIB, m->activations_bytes / PP_GIB,
+        m->buffers_bytes / PP_GIB, m->other_bytes / PP_GIB, m->peak_bytes / PP_GIB,
+        pp_config_capacity_bytes(&r->config) / PP_GIB, r->inference->kv_bytes_per_token, g->batch,
+        g->batch == 1 ? "" : "s", kept, kept == 1 ? "" : "s", g->batch == 1 ? "has" : "have",
+        r->inference->kv_bytes, room.sequences, room.sequences == 1 ? "" : "s", own,
+        pp_inference_room_text(arena, r, &room, own));
     pp_tiers_explain(r, out);
 }
 
@@ -135,9 +137,10 @@ static void explain_rates(const struct pp_result *r, FILE *out)
 {
     fprintf(out,
             "\nutilisation\n  flops of all passes %.6g\n"
-            "  MFU = flops / (%.6g s * %.6g flop/s dense * %d GPUs) = %.4f %%\n",
+            "  MFU = flops / (%.6g s * %.6g flop/s dense * %d GPU%s) = %.4f %%\n",
             r->model_flops_per_step, r->metrics.iteration_s,
-            r->config.cluster.device.peak_flops_per_s, r->config.layout.gpus, 100 * r->mfu);
+            r->config.cluster.device.peak_flops_per_s, r->config.layout.gpus,
+            r->config.layout.gpus == 1 ? "" : "s", 100 * r->mfu);
 }
 
 void pp_generation_explain(const struct pp_result *r, FILE *out)

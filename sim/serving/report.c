@@ -91,14 +91,14 @@ void pp_serving_print(struct pp_arena *arena, const struct pp_serving *s, int ro
 
     fprintf(out, "pipesim %s  plan to serve %s (%s) on %s\n", PP_VERSION, c->model.name,
             pp_units_print(pp_model_params(&c->model), PP_UNIT_COUNT, params), c->cluster.name);
-    pp_text_paragraph(out, WIDTH, 2, "",
-                      pp_arena_printf(arena,
-                                      "%d layouts and batches of a replica; objective %s%s%s; "
-                                      "%s tokens in, %s out",
-                                      s->count, pp_serving_objective_names[s->objective],
-                                      *limits ? ", " : "", limits,
-                                      pp_units_print_count(c->generation.prompt_tokens, in),
-                                      pp_units_print_count(c->generation.passes, generated)));
+    pp_text_paragraph(
+        out, WIDTH, 2, "",
+        pp_arena_printf(arena, "%d %s of a replica; objective %s%s%s; %s token%s in, %s out",
+                        s->count, s->count == 1 ? "layout and batch" : "layouts and batches",
+                        pp_serving_objective_names[s->objective], *limits ? ", " : "", limits,
+                        pp_units_print_count(c->generation.prompt_tokens, in),
+                        c->generation.prompt_tokens == 1 ? "" : "s",
+                        pp_units_print_count(c->generation.passes, generated)));
     fprintf(out, "\n   #%6s%4s%4s%4s%7s%7s%9s%9s%9s%8s%7s\n", "GPUs", "TP", "PP", "DP", "batch",
             "groups", "first", "token", "tokens/s",
             c->origin.price.per_gpu_hour > 0 ? "1M cost" : "a GPU", "GiB");

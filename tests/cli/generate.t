@@ -209,7 +209,6 @@ $ cd $TMPDIR; pipesim sweep --mode infer --model llama2-7b --gpus 1 --batch 1:4:
 > generate,infer
 >  tokens/s over time a token
 ! note: tokens_per_s over token_s (other columns: -x, -y, --by)
-! note: mbs, batch change along the curves, too
 # A plan: the best within a limit, or exit 3 with the best found.
 $ pipesim plan --mode infer --model llama2-70b --cluster a100 --gpus 8 --max-token-s 1s --objective latency --top 2 | sed 's/[0-9][0-9.,]*[kM]*/N/g; s/  */ /g'
 > pipesim N plan to serve llamaN-Nb (NB) on aN
@@ -294,3 +293,27 @@ $ pipesim plan --mode infer --model llama2-7b --cluster a100 --gpus 2 --batch 4 
 > <h2 id="choices">Choices
 > >first token (ms)
 > <h2 id="report">Report
+# Pictures of a sweep have words of serving; sizes of training follow the batch.
+$ pipesim sweep --mode infer --model llama2-7b --cluster a100 --tp 1 --batch 1:4:x2 --pp 1,2 --tokens 8 -o s.csv 2>/dev/null; for k in "--kind throughput-latency" "--kind throughput" "--kind memory" ""; do pipesim plot s.csv $k -o p.gp; grep -oE "set [xy]label '[^']*'|pp [0-9][^']*'" p.gp | sort -u; done 2>&1; rm s.csv p.gp*
+> note: tokens_per_s over token_s by pp (other columns: -x, -y, --by)
+> pp 1'
+> pp 2'
+> set xlabel 'time a token (ms)'
+> set ylabel 'tokens/s'
+> note: tokens_per_s_per_gpu over gbs_per_gpu by pp (other columns: -x, -y, --by)
+> pp 1'
+> pp 2'
+> set xlabel 'sequences per GPU'
+> set ylabel 'tokens/s per GPU'
+> pp 1, batch 1'
+> pp 1, batch 2'
+> pp 1, batch 4'
+> pp 2, batch 1'
+> pp 2, batch 2'
+> pp 2, batch 4'
+> set ylabel 'memory per device (GiB)'
+> note: tokens_per_s_per_gpu over batch by pp (other columns: -x, -y, --by)
+> pp 1'
+> pp 2'
+> set xlabel 'batch (sequences of a replica)'
+> set ylabel 'tokens/s per GPU'

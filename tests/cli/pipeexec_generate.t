@@ -126,7 +126,7 @@ $ for o in "--tokens 61" "--batch 5 --groups 2" "--batch 8 --groups 2 --prompt-g
 ! pipeexec: error: --micro-batches is not an option of "pipeexec generate" but of "run"; generating trains nothing
 ! try: pipeexec generate --help
 ! pipeexec: error: --schedule 1f1b trains: its head states no passes; nearest: --schedule generate, or a file of 'pipesim program --mode infer'
-! pipeexec: error: --batch 1: there are 2 prompts for 1 sequences; nearest: --batch 2
+! pipeexec: error: --batch 1: there are 2 prompts for 1 sequence; nearest: --batch 2
 ! pipeexec: error: --tokens: 0 is out of range: 1 to 1048576
 ! pipeexec: error: --prompt-file /dev/null is empty; each line is a prompt
 ! pipeexec: error: --resume none contradicts --resume ck before it: give --resume one value
