@@ -7,13 +7,6 @@
 
 /* ---- sizes ----------------------------------------------------------------------------------- */
 
-static const struct pp_stage_memory *stage_memory(const struct pp_memory_walk *w, int stage)
-{
-    static const struct pp_stage_memory none = {0};
-
-    return w->has_bytes && stage < w->costs->stages ? &w->costs->memory[stage] : &none;
-}
-
 /* Returns the share of `bytes` of one granule of one sequence split. */
 static double cell_bytes(const struct pp_program *p, double bytes)
 {
@@ -26,7 +19,7 @@ static struct pp_memory_sizes *sizes_of(struct pp_arena *arena, const struct pp_
     struct pp_memory_sizes *sizes = PP_ARRAY(arena, struct pp_memory_sizes, p->stages);
 
     for (int stage = 0; stage < p->stages; stage++) {
-        const struct pp_stage_memory *memory = stage_memory(w, stage);
+        const struct pp_stage_memory *memory = pp_memory_of_stage(w, stage);
         const double saved = cell_bytes(p, memory->saved_bytes),
                      checkpoint = cell_bytes(p, memory->checkpoint_bytes);
         sizes[stage] = (struct pp_memory_sizes){
@@ -75,13 +68,6 @@ static void hand_over(struct pp_memory_walk *w, const struct pp_op *op, int at, 
     w->changes[given].buffer_given += bytes;
 }
 
-/* Takes memory for the time of one op; for a pair until both have ended. */
-static void use_scratch(struct pp_memory_walk *w, int at, double bytes)
-{
-    w->changes[at].buffer_taken += bytes;
-    w->changes[pp_memory_end_of(w->p, w->begin, w->count, at)].buffer_given += bytes;
-}
-
 /* Returns the bytes of a whole gradient that exceed those which its backward has freed. It is the
  * embedding's, the last of a backward: saved activations of that backward are free by then. */
 static double dense_grad_bytes(const struct pp_memory_walk *w, int stage, double freed_bytes)
@@ -89,150 +75,6 @@ static double dense_grad_bytes(const struct pp_memory_walk *w, int stage, double
     const double bytes = w->sizes[stage].dense_grad - freed_bytes;
 
     return bytes > 0 ? bytes : 0;
-}
-
-static const struct pp_stage_gathers *gathers_of(const struct pp_memory_walk *w,
-                                                 const struct pp_op *op)
-{
-    const int stage = op->stage % pp_program_model_stages(w->p);
-
-    return w->whole && stage < w->costs->stages ? &w->costs->gathers[stage] : NULL;
-}
-
-/* Returns the part of gathered bytes, or of their gradients, that is present at a time. */
-static double held_bytes(const struct pp_stage_gathers *gathers, double bytes)
-{
-    return rint((1 - gathers->gone_frac) * bytes);
-}
-
-static double purpose_bytes(const struct pp_memory_walk *w, int purpose, int stage)
-{
-    return held_bytes(&w->costs->gathers[stage], w->costs->purpose[purpose][stage].bytes);
-}
-
-/* F, B, I: units inside of an op are gathered one after the other. Up to the number of buffers they
- * coexist with the units that the program has gathered. */
-static void use_params(struct pp_memory_walk *w, const struct pp_op *op, int at)
-{
-    const struct pp_stage_gathers *gathers = gathers_of(w, op);
-    const int buffers = w->costs ? w->costs->gather_buffers : 0;
-
-    if (!gathers || pp_gathers_inside(gathers) < 1)
-        return;
-    const int inside = pp_gathers_inside(gathers), ahead = w->gathered > 1 ? w->gathered - 1 : 0,
-              taken = w->gathered - ahead + ahead * (gathers->units - inside);
-    if (taken < buffers)
-        use_scratch(w, at,
-                    fmin(buffers - taken, inside) * held_bytes(gathers, gathers->unit_bytes));
-    use_scratch(w, at, held_bytes(gathers, gathers->share_bytes));
-}
-
-/* B, W: gradients are whole until they are scattered. */
-static void make_grads(struct pp_memory_walk *w, const struct pp_op *op, int at)
-{
-    const struct pp_stage_gathers *gathers = gathers_of(w, op);
-
-    if (!gathers) {
-        const struct pp_stage_memory *memory = stage_memory(w, op->stage);
-        const bool is_single = w->p->micro_batches <= w->p->pipelines && w->p->splits == 1;
-        use_scratch(w, at, rint(is_single ? memory->layer_grads_bytes : memory->chunk_grads_bytes));
-        return;
-    }
-    /* Gradients of a layer, and those scattered concurrently; those of the first unit come last. */
-    if (!gathers->is_cut || gathers->units > 1) {
-        use_scratch(w, at,
-                    w->costs->gather_buffers * held_bytes(gathers, gathers->unit_grads_bytes));
-        return;
-    }
-    if (!w->whole[op->stage].has_grads)
-        w->changes[at].buffer_taken += purpose_bytes(w, PP_FOR_VISIT, op->stage);
-    w->whole[op->stage].has_grads = true;
-}
-
-/* Returns the share of a fetch that has room before the visit ahead of it ends. It is that of the
- * buffers but one, in units that are not there. The others arrive once units of that visit go. */
-static double early_frac(const struct pp_memory_walk *w, int stage)
-{
-    const struct pp_stage_gathers *gathers = &w->costs->gathers[stage];
-    const int inside = pp_gathers_inside(gathers), units = gathers->units - inside,
-              room = w->costs->gather_buffers - 1,
-              ahead = w->whole[stage].count > 0 && inside < room ? inside : room;
-
-    return w->gathered > 0 && inside > 0 && units > ahead ? ahead / (double)units : 1;
-}
-
-/* Handles a gather; or a load, if parameters are not sharded. */
-static void change_fetch(struct pp_memory_walk *w, const struct pp_op *op, int at)
-{
-    struct pp_memory_whole *whole = &w->whole[op->stage];
-
-    if (whole->count == 2)
-        return;
-    const double bytes = purpose_bytes(w, op->purpose, op->stage),
-                 early = rint(early_frac(w, op->stage) * bytes);
-    w->gathered++;
-    w->changes[at].buffer_taken += early + w->late_bytes;
-    w->late_bytes = bytes - early;
-    whole->params[whole->count++] = bytes;
-}
-
-static void change_gather(struct pp_memory_walk *w, const struct pp_op *op, int at)
-{
-
-    if (gathers_of(w, op) && pp_purpose_is_gather(op->purpose))
-        change_fetch(w, op, at);
-}
-
-/* Handles a load of this device's share for a gather, which keeps it until the gather ends. */
-static void change_load(struct pp_memory_walk *w, const struct pp_op *op, int at)
-{
-    const struct pp_stage_gathers *gathers = gathers_of(w, op);
-
-    if (!gathers)
-        return;
-    if (!gathers->is_cut) {
-        change_fetch(w, op, at);
-        return;
-    }
-    const double bytes = purpose_bytes(w, op->purpose, op->stage);
-    w->changes[at].buffer_taken += bytes;
-    w->whole[op->stage].shares[1] = w->whole[op->stage].shares[0];
-    w->whole[op->stage].shares[0] = bytes;
-}
-
-static void wait_gather(struct pp_memory_walk *w, const struct pp_op *op, int at)
-{
-    struct pp_memory_whole *whole = gathers_of(w, op) ? &w->whole[op->stage] : NULL;
-    const int oldest = whole && whole->shares[1] > 0;
-
-    if (!whole || !pp_purpose_is_gather(op->purpose))
-        return;
-    w->changes[at].buffer_given += whole->shares[oldest];
-    whole->shares[oldest] = 0;
-}
-
-static void change_drop(struct pp_memory_walk *w, const struct pp_op *op, int at)
-{
-    struct pp_memory_whole *whole = gathers_of(w, op) ? &w->whole[op->stage] : NULL;
-
-    if (!whole || whole->count == 0)
-        return;
-    w->gathered--;
-    const double free_bytes = whole->params[0] - w->late_bytes;
-    w->changes[at].buffer_given += fmax(0, free_bytes);
-    w->changes[at].buffer_taken += fmax(0, -free_bytes);
-    w->late_bytes = 0;
-    whole->params[0] = whole->params[--whole->count];
-}
-
-/* Starts a new buffer for the next gradients of the stage while these are scattered. */
-static void change_scatter(struct pp_memory_walk *w, const struct pp_op *op, int at)
-{
-    if (!gathers_of(w, op) || op->purpose != PP_FOR_VISIT)
-        return;
-    if (!w->whole[op->stage].has_grads)
-        w->changes[at].buffer_taken += purpose_bytes(w, PP_FOR_VISIT, op->stage);
-    w->whole[op->stage].has_grads = false;
 }
 
 /* ---- memory tiers ---------------------------------------------------------------------------- */
@@ -260,7 +102,7 @@ struct moved {
 /* Returns what moves of `kept` bytes. */
 static struct moved moved_of(const struct pp_memory_walk *w, const struct pp_op *op, double kept)
 {
-    const struct pp_stage_memory *memory = stage_memory(w, op->stage);
+    const struct pp_stage_memory *memory = pp_memory_of_stage(w, op->stage);
     const double resting = part_of(memory->resting_frac, kept, op),
                  all = part_of(memory->moved_frac, resting, op),
                  inner = memory->inner_frac > 0 ? part_of(memory->inner_frac, all, op) : 0;
@@ -282,7 +124,7 @@ static double moved_bytes(const struct pp_memory_walk *w, const struct pp_op *op
 static void change_bits(struct pp_memory_walk *w, const struct pp_op *op, int at)
 {
     const double full = kept_bytes(w, op, at),
-                 resting = part_of(stage_memory(w, op->stage)->resting_frac, full, op);
+                 resting = part_of(pp_memory_of_stage(w, op->stage)->resting_frac, full, op);
 
     w->changes[at].saved_taken += op->kind == PP_Q ? resting : full;
     w->changes[at].saved_given += op->kind == PP_Q ? full : resting;
@@ -304,11 +146,11 @@ static void change_move(struct pp_memory_walk *w, const struct pp_op *op, int at
     struct pp_memory_change *change = &w->changes[at];
 
     if (pp_move_is_load(op->purpose))
-        change_load(w, op, at);
+        pp_memory_load(w, op, at);
     else if (op->purpose == PP_FOR_GRAD_DOWN || op->purpose == PP_FOR_GRAD_UP)
         pp_memory_move_part(w, op, at);
     else if (op->purpose == PP_FOR_FETCH)
-        change->buffer_taken += rint(stage_memory(w, op->stage)->fetched_bytes);
+        change->buffer_taken += rint(pp_memory_of_stage(w, op->stage)->fetched_bytes);
     else if (what == PP_STATE_CACHE)
         pp_memory_move_cache(w, op, at);
     else if (what == PP_STATE_ACTIVATIONS)
@@ -325,7 +167,7 @@ static void wait_move(struct pp_memory_walk *w, const struct pp_op *op, int at)
     if (what == PP_STATE_GRADS)
         pp_memory_wait_part(w, op, at);
     else if (op->purpose == PP_FOR_STORE)
-        change->buffer_given += rint(stage_memory(w, op->stage)->fetched_bytes);
+        change->buffer_given += rint(pp_memory_of_stage(w, op->stage)->fetched_bytes);
     else if (what == PP_STATE_CACHE)
         pp_memory_wait_cache(w, op, at);
     else if (what == PP_STATE_ACTIVATIONS)
@@ -337,9 +179,9 @@ static void change_wait(struct pp_memory_walk *w, const struct pp_op *op, int at
     if (pp_op_is_move(op->aux))
         wait_move(w, op, at);
     if (op->aux == PP_AG)
-        wait_gather(w, op, at);
-    if (gathers_of(w, op) && op->aux == PP_RS && op->purpose == PP_FOR_VISIT)
-        w->changes[at].buffer_given += purpose_bytes(w, PP_FOR_VISIT, op->stage);
+        pp_memory_wait_gather(w, op, at);
+    if (op->aux == PP_RS)
+        pp_memory_wait_scatter(w, op, at);
 }
 
 /* Handles what a forward saves. Blocks but the last may leave the device while it runs. */
@@ -349,7 +191,7 @@ static void save(struct pp_memory_walk *w, const struct pp_op *op, int at)
     const struct moved moved = moved_of(w, op, kept);
 
     w->changes[at].saved_taken += kept - moved.inner;
-    use_scratch(w, at, next_block(moved));
+    pp_memory_use(w, at, next_block(moved));
     if (moved.inner > 0)
         away_at(w, at)->taken += moved.inner;
 }
@@ -362,11 +204,11 @@ static void change_forward(struct pp_memory_walk *w, const struct pp_op *op, int
     else
         save(w, op, at);
     hand_over(w, op, at, 0);
-    use_params(w, op, at);
+    pp_memory_use_params(w, op, at);
     if (w->p->passes > 0)
         pp_memory_add_cache(w, op, at);
     if (!w->is_infer || w->p->passes > 0)
-        use_scratch(w, at, op->granules * w->sizes[op->stage].forward);
+        pp_memory_use(w, at, op->granules * w->sizes[op->stage].forward);
 }
 
 static void change_recompute(struct pp_memory_walk *w, const struct pp_op *op, int at)
@@ -377,7 +219,7 @@ static void change_recompute(struct pp_memory_walk *w, const struct pp_op *op, i
                  inner = moved_of(w, op, kept).inner; /* comes up */
 
     w->changes[at].saved_taken += op->granules * (size->saved - size->checkpoint) + inner;
-    use_scratch(w, at, op->granules * size->recompute);
+    pp_memory_use(w, at, op->granules * size->recompute);
     if (inner > 0)
         away_at(w, at)->given += inner;
 }
@@ -403,12 +245,12 @@ static void change_backward(struct pp_memory_walk *w, const struct pp_op *op, in
     hand_over(w, op, at, 1);
     const double grads = op->granules * (is_full ? size->backward : size->input);
     const double dense = dense_grad_bytes(w, op->stage, saved);
-    use_scratch(w, at, is_full && dense > grads ? dense : grads);
-    use_scratch(w, at, fmax(0, fmin(next_block(moved), saved - here - more)));
-    use_params(w, op, at);
+    pp_memory_use(w, at, is_full && dense > grads ? dense : grads);
+    pp_memory_use(w, at, fmax(0, fmin(next_block(moved), saved - here - more)));
+    pp_memory_use_params(w, op, at);
     if (!is_full)
         return;
-    make_grads(w, op, at);
+    pp_memory_make_grads(w, op, at);
     pp_memory_make_part(w, op, at);
 }
 
@@ -419,15 +261,15 @@ static void change_weights(struct pp_memory_walk *w, const struct pp_op *op, int
     w->changes[at].saved_given += freed_bytes;
     const double dense = dense_grad_bytes(w, op->stage, freed_bytes),
                  full = op->granules * w->sizes[op->stage].weights;
-    use_scratch(w, at, dense > full ? dense : full);
-    make_grads(w, op, at);
+    pp_memory_use(w, at, dense > full ? dense : full);
+    pp_memory_make_grads(w, op, at);
     pp_memory_make_part(w, op, at);
 }
 
 /* The optimizer updates all parameters of the rank at once. */
 static void change_update(struct pp_memory_walk *w, const struct pp_op *op, int at)
 {
-    const double bytes = rint(stage_memory(w, op->stage)->update_bytes);
+    const double bytes = rint(pp_memory_of_stage(w, op->stage)->update_bytes);
 
     w->changes[at].buffer_taken += bytes;
     w->changes[w->last_update].buffer_given += bytes;
@@ -446,11 +288,11 @@ static void change_message(struct pp_memory_walk *w, int i)
 }
 
 static void (*const change_of[PP_OP_KINDS])(struct pp_memory_walk *, const struct pp_op *, int) = {
-    [PP_F] = change_forward,  [PP_R] = change_recompute, [PP_B] = change_backward,
-    [PP_I] = change_backward, [PP_W] = change_weights,   [PP_U] = change_update,
-    [PP_AG] = change_gather,  [PP_DROP] = change_drop,   [PP_RS] = change_scatter,
-    [PP_WAIT] = change_wait,  [PP_Q] = change_bits,      [PP_DQ] = change_bits,
-    [PP_COPY] = change_move,  [PP_MOVE] = change_move,
+    [PP_F] = change_forward,    [PP_R] = change_recompute,  [PP_B] = change_backward,
+    [PP_I] = change_backward,   [PP_W] = change_weights,    [PP_U] = change_update,
+    [PP_AG] = pp_memory_gather, [PP_DROP] = pp_memory_drop, [PP_RS] = pp_memory_scatter,
+    [PP_WAIT] = change_wait,    [PP_Q] = change_bits,       [PP_DQ] = change_bits,
+    [PP_COPY] = change_move,    [PP_MOVE] = change_move,
 };
 
 /* ---- walks ----------------------------------------------------------------------------------- */

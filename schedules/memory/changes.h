@@ -72,10 +72,37 @@ struct pp_memory_walk {
     double coming_bytes;           /* of the last COPY.kv-up, which has no room so far */
 };
 
+/* Returns what a stage keeps; all 0 without bytes. */
+static inline const struct pp_stage_memory *pp_memory_of_stage(const struct pp_memory_walk *w,
+                                                               int stage)
+{
+    static const struct pp_stage_memory none = {0};
+
+    return w->has_bytes && stage < w->costs->stages ? &w->costs->memory[stage] : &none;
+}
+
+/* Takes memory for the time of one op; for a pair until both have ended. */
+static inline void pp_memory_use(struct pp_memory_walk *w, int at, double bytes)
+{
+    w->changes[at].buffer_taken += bytes;
+    w->changes[pp_memory_end_of(w->p, w->begin, w->count, at)].buffer_given += bytes;
+}
+
 /* Returns a walk in the arena. */
 struct pp_memory_walk pp_memory_walk_make(struct pp_arena *scratch, const struct pp_program *p,
                                           const struct pp_costs *costs);
 void pp_memory_walk_rank(struct pp_memory_walk *w, int rank);
+
+/* Gathered parameters and their gradients, in gathered.c. F, B and I use parameters, B and W make
+ * gradients; the others are of AG, a load, DROP, RS and of WAITs. Ops on whole state do nothing. */
+void pp_memory_use_params(struct pp_memory_walk *w, const struct pp_op *op, int at);
+void pp_memory_make_grads(struct pp_memory_walk *w, const struct pp_op *op, int at);
+void pp_memory_gather(struct pp_memory_walk *w, const struct pp_op *op, int at);
+void pp_memory_load(struct pp_memory_walk *w, const struct pp_op *op, int at);
+void pp_memory_drop(struct pp_memory_walk *w, const struct pp_op *op, int at);
+void pp_memory_scatter(struct pp_memory_walk *w, const struct pp_op *op, int at);
+void pp_memory_wait_gather(struct pp_memory_walk *w, const struct pp_op *op, int at);
+void pp_memory_wait_scatter(struct pp_memory_walk *w, const struct pp_op *op, int at);
 
 /* Gradients that leave for another tier, in grads.c: B or W makes them, a MOVE and its WAIT. */
 void pp_memory_make_part(struct pp_memory_walk *w, const struct pp_op *op, int at);
