@@ -5,11 +5,17 @@
 #include "core/random.h"
 #include "tests/cuda/emulate_parts.h"
 
-enum { SHARED_BYTES = 227 << 10, CANARY_BYTES = 256, POISON = 0xff };
+enum {
+    SHARED_BYTES = 227 << 10,
+    CANARY_BYTES = 256,
+    POISON = 0xff,
+    FOLDED = 7 /* of 8 launches */
+};
 
 uint3 threadIdx, blockIdx;
 dim3 blockDim, gridDim;
 int pp_emulated_lane;
+bool pp_emulated_folds;
 struct block pp_emulated_block;
 static struct block &b = pp_emulated_block;
 static std::vector<struct pp_fiber *> idle;
@@ -255,6 +261,7 @@ void pp_emulated_run(const struct pp_emulated_launch *launch, uint64_t seed)
     b.drawn = 0;
     blockDim = launch->block;
     gridDim = launch->grid;
+    pp_emulated_folds = pp_emulated_draw() % 8 < FOLDED;
     lay_out_threads(launch->block);
     draw_block_order(launch->grid);
     begin_block();

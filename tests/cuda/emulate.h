@@ -50,8 +50,8 @@ enum pp_emulated_meeting { PP_SYNC, PP_SHUFFLE, PP_VOTE, PP_MMA, PP_LDMATRIX, PP
 /* Returns once all lanes of the warp that have not returned are there; `mask` has to be full.
  * `given` of all lanes lies at the address returned until this lane's next meeting but one, votes
  * in *votes. */
-const uint64_t *pp_emulated_meet(enum pp_emulated_meeting kind, unsigned mask, uint64_t given,
-                                 uint32_t *votes);
+uint64_t *pp_emulated_meet(enum pp_emulated_meeting kind, unsigned mask, uint64_t given,
+                           uint32_t *votes);
 extern int pp_emulated_lane; /* of the thread that runs */
 
 static inline void __syncwarp(unsigned mask = 0xffffffffu)
@@ -66,6 +66,34 @@ template <class T> T __shfl_sync(unsigned mask, T value, int lane)
 
     memcpy(&given, &value, sizeof value);
     memcpy(&value, &pp_emulated_meet(PP_SHUFFLE, mask, given, NULL)[lane % warpSize], sizeof value);
+    return value;
+}
+
+/* Drawn for each launch: what lanes add up in steps is added up at one meeting, in the same order.
+ * That is faster. Some launches take the steps, as a device does. */
+extern bool pp_emulated_folds;
+
+/* The values of all lanes, joined as by steps of 16, 8, 4, 2 and 1 lanes. `join` has to give the
+ * same bits for (a, b) and (b, a). After the values come whether they are joined, and the result.
+ */
+template <class T, class Join> T pp_emulated_fold(T value, Join join)
+{
+    static_assert(sizeof(T) <= sizeof(uint64_t), "values take up to 8 bytes");
+    uint64_t given = 0;
+
+    memcpy((void *)&given, (const void *)&value, sizeof value);
+    uint64_t *const all = pp_emulated_meet(PP_SHUFFLE, 0xffffffffu, given, NULL);
+    if (!all[warpSize]) {
+        T of[warpSize];
+        for (int lane = 0; lane < warpSize; lane++)
+            memcpy((void *)&of[lane], &all[lane], sizeof value);
+        for (int distance = warpSize / 2; distance > 0; distance /= 2)
+            for (int lane = 0; lane < distance; lane++)
+                of[lane] = join(of[lane], of[lane + distance]);
+        memcpy(&all[warpSize + 1], (const void *)&of[0], sizeof value);
+        all[warpSize] = 1;
+    }
+    memcpy((void *)&value, &all[warpSize + 1], sizeof value);
     return value;
 }
 

@@ -39,7 +39,7 @@ struct warp {
     enum pp_emulated_meeting kind; /* of those who wait */
     unsigned order;                /* of lanes, drawn at each release */
     int turn;
-    uint64_t given[2][LANES];
+    uint64_t given[2][LANES + 2]; /* see pp_emulated_fold() */
     uint32_t votes[2];
     struct fragment fragments[LANES];
 };

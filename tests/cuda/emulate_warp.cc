@@ -79,6 +79,7 @@ void pp_emulated_complete(struct warp *w, const struct thread *but)
 {
     for (uint32_t gone = ~w->waiting; gone; gone &= gone - 1)
         w->given[w->turn][__builtin_ctz(gone)] = UINT64_MAX;
+    w->given[w->turn][LANES] = 0; /* not joined */
     if (w->kind == PP_MMA)
         multiply(w);
     else if (w->kind == PP_LDMATRIX)
@@ -88,8 +89,8 @@ void pp_emulated_complete(struct warp *w, const struct thread *but)
     pp_emulated_release(w, but);
 }
 
-const uint64_t *pp_emulated_meet(enum pp_emulated_meeting kind, unsigned mask, uint64_t given,
-                                 uint32_t *votes)
+uint64_t *pp_emulated_meet(enum pp_emulated_meeting kind, unsigned mask, uint64_t given,
+                           uint32_t *votes)
 {
     const struct thread *self = b.now;
     struct warp *w = &b.warps[self->warp];

@@ -6,6 +6,10 @@
 
 template <class V> __device__ __forceinline__ V pp_warp_sum(V x)
 {
+#ifdef PP_CUDA_EMULATED
+    if (pp_emulated_folds)
+        return pp_emulated_fold(x, [](V a, V b) { return a + b; });
+#endif
 #pragma unroll
     for (int distance = 16; distance > 0; distance /= 2)
         x += __shfl_xor_sync(0xffffffffu, x, distance);

@@ -46,6 +46,10 @@ __device__ __forceinline__ softmax nothing()
 
 __device__ __forceinline__ softmax join_warp(softmax s)
 {
+#ifdef PP_CUDA_EMULATED
+    if (pp_emulated_folds)
+        return pp_emulated_fold(s, [](softmax a, softmax b) { return a.join(b.max, b.sum), a; });
+#endif
 #pragma unroll
     for (int distance = 16; distance > 0; distance /= 2) {
         const float max = __shfl_xor_sync(0xffffffffu, s.max, distance);
