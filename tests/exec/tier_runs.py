@@ -63,6 +63,10 @@ def command(layout, home, nvme, *more):
 def lives(group):
     """Processes of a group that have not ended."""
     found = []
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return found
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
             with open(f"/proc/{pid}/stat", encoding="utf-8") as stat:
@@ -118,17 +122,19 @@ def files(path, end_of_name):
     return found
 
 
+def one_step(layout, home):
+    """The report of a step; None where the home is only simulated, or the run fails, which is reported."""
+    with Folder() as folder:
+        code, out, err, _, left = run(command(layout, home, folder.nvme, "--steps", "1", "--json"), folder)
+    if code == 2 and "simulated" in err:
+        return None
+    if code or left:
+        report(f"exit code {code}\n{err}{left}", f"{layout} --offload {home}")
+        return None
+    return json.loads(out)
+
+
 def executable():
     """Layouts and homes that run, and their ranks. Those that are only simulated are left out."""
-    found = []
-    for layout in LAYOUTS:
-        for home in HOMES:
-            with Folder() as folder:
-                code, out, err, _, left = run(command(layout, home, folder.nvme, "--steps", "1", "--json"), folder)
-                if code == 2 and "simulated" in err:
-                    continue
-                if code or left:
-                    report(f"exit code {code}\n{err}{left}", f"{layout} --offload {home}")
-                    continue
-                found.append((layout, home, len(json.loads(out)["ranks"])))
-    return found
+    found = [(layout, home, one_step(layout, home)) for layout in LAYOUTS for home in HOMES]
+    return [(layout, home, len(said["ranks"])) for layout, home, said in found if said]
