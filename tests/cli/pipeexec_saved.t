@@ -21,15 +21,15 @@ $ pipeexec --schedule gpipe --np 2 --layers 8 --micro-batches 16 --offload a=hos
 $ run="pipeexec --schedule zbv --np 4 --layers 8 --hidden 32 --heads 2 --seq 16 --steps 3 --json"; for o in '' '--offload a=host' '--offload a=host --transport shm' '--offload a=host:30% --transport tcp' '--offload a=host --clock wall' '--offload a=host --recompute full'; do $run $o | sed -n '/"losses"/,/"peak_mem/p' | grep -A3 -E '"(losses|grad_norms)"' | md5sum; done | uniq | wc -l
 > 1
 # A share, a program file, and what is only simulated.
-$ for share in '' :50% :25%; do pipeexec --schedule gpipe --np 2 --layers 8 --micro-batches 16 --steps 2 --offload a=host$share --json >share.json && sed -n 's/^  "peak_mem_bytes": \([0-9]*\),/\1/p' share.json && sed -n 's/^ *"down_bytes": \([0-9]*\),/\1 down/p' share.json; done
-> 52188672
-> 143163392 down
-> 123770368
-> 71581696 down
-> 159561216
-> 35790848 down
-$ pipesim program --schedule gpipe --pp 2 --micro-batches 16 --offload a=host -o gpipe.csv && pipeexec --schedule gpipe.csv --np 2 --layers 8 --steps 2 --json | sed -n 's/^  "peak_mem_bytes": \([0-9]*\),/\1/p'
-> 52188672
+$ for share in '' :50% :25%; do pipeexec --schedule gpipe --np 2 --layers 8 --hidden 32 --heads 2 --seq 16 --micro-batches 16 --steps 2 --offload a=host$share --json >share.json && sed -n 's/^  "peak_mem_bytes": \([0-9]*\),/\1/p' share.json && sed -n 's/^ *"down_bytes": \([0-9]*\),/\1 down/p' share.json; done
+> 3601792
+> 9805824 down
+> 8504704
+> 4902912 down
+> 10956160
+> 2451456 down
+$ pipesim program --schedule gpipe --pp 2 --micro-batches 16 --offload a=host -o gpipe.csv && pipeexec --schedule gpipe.csv --np 2 --layers 8 --hidden 32 --heads 2 --seq 16 --steps 2 --json | sed -n 's/^  "peak_mem_bytes": \([0-9]*\),/\1/p'
+> 3601792
 $ pipeexec --schedule gpipe --np 2 --offload a=host --offload-unit layer
 ! pipeexec: error: --offload-unit layer is only simulated: what a forward saves moves once it has ended; nearest: --offload-unit op
 = 2
