@@ -130,6 +130,8 @@ Test(build, usual_costs_are_units)
     struct pp_unit_costs parsed, slow = {.f = 1, .b = 8, .i = 7, .w = 1, .c = 3, .fb = 9};
 
     cr_assert_eq(pp_unit_costs_parse("F=1,I=1,W=1", &parsed, NULL), PP_OK);
+    cr_assert(parsed.has_backward && !pp_unit_costs_usual.has_backward);
+    parsed.has_backward = false; /* the usual ones are not given */
     cr_assert_eq(memcmp(&parsed, &pp_unit_costs_usual, sizeof parsed), 0);
     for (int k = 0; k < 2; k++) {
         struct pp_build usual = of(k ? "zb-auto" : "chimera", 8), given, costly, other;
