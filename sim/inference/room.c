@@ -1,8 +1,10 @@
 /* Sequences that have room: bisection over the memory of the program. */
 #include "core/cost/generation/cache.h"
 #include "core/units.h"
+#include "sim/config/auto_share.h"
 #include "sim/config/tiers.h"
 #include "sim/inference/inference.h"
+#include "sim/run/simulate.h"
 
 #include <math.h>
 
@@ -67,7 +69,7 @@ static void narrow(const struct pp_result *r, int tokens, int64_t at, struct ran
         range->high = at;
 }
 
-struct pp_room pp_inference_room(const struct pp_result *r, int tokens)
+static struct pp_room room_of(const struct pp_result *r, int tokens)
 {
     const int step = r->config.generation.prompt_groups;
     struct range range = {1, MOST_SEQUENCES / step + 1};
@@ -87,6 +89,93 @@ struct pp_room pp_inference_room(const struct pp_result *r, int tokens)
     while (range.low + 1 < range.high)
         narrow(r, tokens, (range.low + range.high) / 2, &range);
     room.sequences = (int)(range.low * step);
+    return room;
+}
+
+/* Returns the units that the largest stage loads; with so many all stay. */
+static int all_units(const struct pp_cost_inputs *in)
+{
+    double bytes;
+    int most = 1;
+
+    for (int s = 0; s < in->stages; s++) {
+        const int units = pp_cost_gather_units(in, s, &bytes);
+        most = units > most ? units : most;
+    }
+    return most;
+}
+
+/* Finds the room of the run with another state, if it is larger. Returns whether the device is full
+ * first; false if another tier is. */
+static bool choose(const struct pp_result *r, int tokens, const struct pp_state_spec *state,
+                   struct pp_room *room)
+{
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
+    struct pp_config config = r->config;
+    struct pp_error ignored;
+    struct pp_result other;
+
+    config.state = *state;
+    if (pp_simulate(scratch, &config, PP_MEMORY, NULL, &other, &ignored) != PP_OK)
+        return true;
+    const struct pp_room with = room_of(&other, tokens);
+    const int64_t more = with.sequences + config.generation.prompt_groups;
+    *room = with.sequences > room->sequences ? with : *room;
+    return !(need_of(&other, more, tokens).peak_bytes <= pp_config_capacity_bytes(&config));
+}
+
+/* A larger batch keeps one unit, or all of a stage. */
+static void choose_units(const struct pp_result *r, int tokens, struct pp_room *room)
+{
+    const int units[] = {1, all_units(&r->cost_inputs)};
+
+    for (size_t k = 0; k < PP_COUNT(units); k++) {
+        struct pp_state_spec state = r->config.state;
+        if (state.cached < 1 || units[k] == state.cached)
+            continue;
+        state.cached = units[k];
+        choose(r, tokens, &state, room);
+    }
+}
+
+/* A larger batch moves a larger share, at last all. The device has more room then, and the other
+ * tier less, so that the most sequences are where these are equal. */
+static void choose_share(const struct pp_result *r, int tokens, struct pp_room *room)
+{
+    struct pp_state_spec open = r->config.state;
+    int low = r->config.origin.share_place, high = pp_auto_share_last(&r->config.wanted);
+    struct pp_room last = {0};
+
+    for (int class = 0; class < PP_STATE_CLASSES; class ++)
+        if (pp_auto_share_is(&r->config.wanted, (enum pp_state_class) class)) {
+            open.home[class] = r->config.wanted.home[class];
+            open.moved_frac[class] = r->config.wanted.moved_frac[class];
+        }
+    open.cached = r->config.wanted.cached < 0 ? 1 : open.cached;
+    struct pp_state_spec state = pp_auto_share_at(&open, high);
+    if (choose(r, tokens, &state, &last)) {
+        *room = last;
+        return;
+    }
+    while (high - low > 1) {
+        const int place = (low + high) / 2;
+        state = pp_auto_share_at(&open, place);
+        *(choose(r, tokens, &state, room) ? &low : &high) = place;
+    }
+    *room = last.sequences > room->sequences ? last : *room;
+}
+
+/* A larger batch finds shares and units of its own. */
+struct pp_room pp_inference_room(const struct pp_result *r, int tokens)
+{
+    struct pp_room room = room_of(r, tokens);
+
+    if (r->config.is_unit || tokens <= r->config.generation.passes)
+        return room;
+    if (pp_auto_share_last(&r->config.wanted) > 0)
+        choose_share(r, tokens, &room);
+    else if (r->config.wanted.cached < 0)
+        choose_units(r, tokens, &room);
     return room;
 }
 

@@ -155,8 +155,8 @@ enum pp_status pp_cache_settle(struct pp_arena *arena, struct pp_config *config,
 
 /* ---- as many as have room -------------------------------------------------------------------- */
 
-/* Finds whether the device has room for a cache of so many units. */
-static enum pp_status has_room(const struct pp_config *settled, int units,
+/* Finds whether `room_bytes` of a device suffice for a cache of so many units. */
+static enum pp_status has_room(const struct pp_config *settled, int units, double room_bytes,
                                struct pp_known_programs *programs, bool *has, struct pp_error *err)
 {
     PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
@@ -166,13 +166,13 @@ static enum pp_status has_room(const struct pp_config *settled, int units,
 
     config.state.cached = units;
     PP_TRY(pp_simulate(scratch, &config, PP_MEMORY, &prepared, &result, err));
-    *has = result.memory[result.peak_rank].peak_bytes <= pp_config_room_bytes(&config);
+    *has = result.memory[result.peak_rank].peak_bytes <= room_bytes;
     return PP_OK;
 }
 
-/* One unit is always there. More units never take less memory. */
+/* Bisects the units for which there is room. One unit is always there. */
 static enum pp_status find_units(struct pp_arena *arena, const struct pp_config *settled,
-                                 struct pp_known_programs *programs, int *units,
+                                 double room_bytes, struct pp_known_programs *programs, int *units,
                                  struct pp_error *err)
 {
     double bytes;
@@ -180,11 +180,27 @@ static enum pp_status find_units(struct pp_arena *arena, const struct pp_config 
 
     for (int at = high - 1; high - low > 1; at = (low + high) / 2) {
         bool has;
-        PP_TRY(has_room(settled, at, programs, &has, err));
+        PP_TRY(has_room(settled, at, room_bytes, programs, &has, err));
         *(has ? &low : &high) = at;
     }
     *units = low;
     return PP_OK;
+}
+
+/* Finds the units that leave a margin. If one unit has no room at all, it finds those that just
+ * fit: ops that load the others themselves may need more than all units. `result` is that of one.
+ */
+static enum pp_status choose_units(struct pp_arena *arena, const struct pp_config *settled,
+                                   const struct pp_result *result,
+                                   struct pp_known_programs *programs, int *units,
+                                   struct pp_error *err)
+{
+    const double most_bytes = pp_config_capacity_bytes(settled);
+
+    PP_TRY(find_units(arena, settled, pp_config_room_bytes(settled), programs, units, err));
+    return *units > 1 || result->memory[result->peak_rank].peak_bytes <= most_bytes
+               ? PP_OK
+               : find_units(arena, settled, most_bytes, programs, units, err);
 }
 
 enum pp_status pp_resolve_kept(struct pp_arena *arena, struct pp_config *config,
@@ -198,7 +214,7 @@ enum pp_status pp_resolve_kept(struct pp_arena *arena, struct pp_config *config,
         return pp_resolve_settled(arena, config, prepared, result, err);
     config->state.cached = settled.state.cached = 1;
     PP_TRY(pp_resolve_settled(arena, &settled, &mine, result, err));
-    PP_TRY(find_units(arena, &settled, prepared->programs, &config->state.cached, err));
+    PP_TRY(choose_units(arena, &settled, result, prepared->programs, &config->state.cached, err));
     if (pp_cache_wanted(arena, config) > 0)
         config->state.cached = 1;
     return pp_resolve_settled(arena, config, prepared, result, err);

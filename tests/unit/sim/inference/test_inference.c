@@ -139,6 +139,26 @@ Test(inference, room_is_the_last_batch_that_fits)
         {"--mode infer --model llama2-7b --cluster a100-40 --tp 1 --pp 2 --groups 2 "
          "--prompt-groups 4 --prompt 3000 --tokens 8",
          4},
+        /* the cache on another tier: the device is full first, or the host */
+        {"--mode infer --model llama2-7b --cluster a100-40 --gpus 1 --prompt 1900 --tokens 100 "
+         "--offload kv=host",
+         1},
+        {"--mode infer --model llama2-7b --cluster a100-40,ram:64GB --gpus 1 --prompt 1900 "
+         "--tokens 100 --offload kv=host",
+         1},
+        {"--mode infer --model opt-30b --cluster a100 --gpus 1 --groups 3 --prompt-groups 6 "
+         "--prompt 700 --tokens 20 --offload kv=host:50% --kv paged:16",
+         6},
+        /* each batch has its own share, or its own cache of parameters */
+        {"--mode infer --model llama2-7b --cluster a100-40,ram:64GB --gpus 1 --prompt 1900 "
+         "--tokens 100 --offload kv=host:auto",
+         1},
+        {"--mode infer --model llama2-13b --cluster v100-16 --gpus 1 --groups 2 --prompt 900 "
+         "--tokens 9 --offload p=host:auto",
+         2},
+        {"--mode infer --model llama2-13b --cluster v100-16 --gpus 1 --groups 2 --prompt 900 "
+         "--tokens 9 --offload p=host --cache auto",
+         2},
     };
 
     for (size_t i = 0; i < PP_COUNT(runs); i++) {
@@ -154,6 +174,50 @@ Test(inference, room_is_the_last_batch_that_fits)
             walked += runs[i].step;
         cr_expect_gt(room, runs[i].step, "%s", runs[i].line);
         cr_expect_eq(room, walked, "%s: %d by bisection, %d by a walk", runs[i].line, room, walked);
+    }
+}
+
+/* Where a walk would take long: the room fits, and the next batch does not. All agree on it. */
+Test(inference, the_room_fits_and_the_next_batch_does_not)
+{
+    static const struct {
+        const char *line;
+        int step;
+    } runs[] = {
+        {"--mode infer --model gpt2 --prompt 1000 --kv-bits 4 --offload p=host:100% --cache auto "
+         "--engine dag --tp 4 --pp 8 --groups 3 --tokens 5",
+         3},
+        {"--mode infer --model llama2-13b --cluster a100-40 --gpus 1 --groups 2 --prompt 900 "
+         "--tokens 9 --offload p,kv=host --cache auto",
+         2},
+        {"--mode infer --model mixtral-8x7b --cluster v100-dgx2 --tp 2 --pp 4 --groups 1 "
+         "--prompt-groups 2 --prompt 100 --tokens 2 --offload p,kv=host --cache auto",
+         2},
+        {"--mode infer --model gpt2 --cluster h100 --tp 2 --pp 2 --groups 4 --prompt 900 --tokens "
+         "2 "
+         "--offload p=host:auto --kv-bits 8",
+         4},
+        {"--mode infer --model llama3-8b --cluster h100 --tp 2 --pp 1 --groups 8 --prompt 900 "
+         "--tokens 5 --offload kv=host:auto --kv paged:16",
+         8},
+        {"--mode infer --model llama2-70b --cluster a100 --tp 4 --pp 2 --groups 8 --prompt 900 "
+         "--tokens 5 --offload kv=host",
+         8},
+    };
+
+    for (size_t i = 0; i < PP_COUNT(runs); i++) {
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+        struct pp_inference *f;
+        const char *line = runs[i].line;
+        const int step = runs[i].step;
+        struct pp_result r = run(arena, pp_arena_printf(arena, "%s --batch %d", line, step), &f);
+        const int tokens = r.config.generation.prompt_tokens + r.config.generation.passes;
+        const int room = pp_inference_room(&r, tokens).sequences;
+        cr_assert_gt(room, step, "%s", line);
+        cr_expect(fits(arena, line, room), "%s: %d", line, room);
+        cr_expect_not(fits(arena, line, room + step), "%s: %d", line, room);
+        r = run(arena, pp_arena_printf(arena, "%s --batch %d", line, room), &f);
+        cr_expect_eq(pp_inference_room(&r, tokens).sequences, room, "%s", line);
     }
 }
 
