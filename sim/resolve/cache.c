@@ -187,8 +187,8 @@ static enum pp_status find_units(struct pp_arena *arena, const struct pp_config 
     return PP_OK;
 }
 
-/* Finds the units that leave a margin. If one unit has no room at all, it finds those that just
- * fit, since ops that load the others may need more than all units. `result` is that of one. */
+/* Finds the units that leave a margin. If one unit has no room, it finds those that just fit. Ops
+ * that load the others may need more than all units do. `result` is that of one. */
 static enum pp_status choose_units(struct pp_arena *arena, const struct pp_config *settled,
                                    const struct pp_result *result,
                                    struct pp_known_programs *programs, int *units,
