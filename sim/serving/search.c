@@ -198,7 +198,10 @@ enum pp_status pp_serving_run(struct pp_arena *arena, const struct pp_wish *wish
     const int node = s->first.cluster.gpus_per_node;
     if (s->has_gpus)
         each_layout(arena, s, wish, s->first.layout.gpus, node, &refusal);
-    for (int gpus = 1; !s->has_gpus && (gpus <= node || needs_nodes(s, gpus)); gpus *= 2)
+    const int least =
+        (wish->tp ? wish->tp : 1) * (wish->pp ? wish->pp : 1) * (wish->dp ? wish->dp : 1);
+    for (int gpus = least; !s->has_gpus && (gpus == least || gpus <= node || needs_nodes(s, gpus));
+         gpus *= 2)
         each_layout(arena, s, wish, gpus, node, &refusal);
     if (s->count == 0) {
         *err = refusal;

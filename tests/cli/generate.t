@@ -317,3 +317,9 @@ $ pipesim sweep --mode infer --model llama2-7b --cluster a100 --tp 1 --batch 1:4
 > pp 2'
 > set xlabel 'batch (sequences of a replica)'
 > set ylabel 'tokens/s per GPU'
+# Degrees that no power of two has are planned, too.
+$ for o in "--pp 3" "--tp 3" "--dp 16 --tp 1" "--tp 16"; do pipesim plan --mode infer --model gpt2 --batch 3 --top 1 $o 2>&1 | grep -oE 'fewest +[0-9]+ GPUs|error: .*'; done
+> fewest   3 GPUs
+> fewest   3 GPUs
+> fewest   16 GPUs
+> error: no layout works; the first one tried, tp 16 x pp 1 x dp 1: --tp 16 does not divide the 12 attention heads of gpt2
