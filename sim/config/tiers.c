@@ -143,7 +143,8 @@ void pp_tiers_explain(const struct pp_result *r, FILE *out)
     fprintf(out, "\nmemory tiers\n  %s\n", text);
     if (*why)
         fprintf(out, "  auto: %s\n", why);
-    fputs("  copied a step by a device, down | up, GiB, rank by rank:", out);
+    fprintf(out, "  copied %s by a device, down | up, GiB, rank by rank:",
+            r->config.generation.passes ? "in all" : "a step");
     for (int rank = 0; rank < r->program->ranks; rank++) {
         if (rank == 8 && r->program->ranks > 9) {
             fputs(" ...", out);

@@ -204,11 +204,12 @@ const char *pp_line_seeds(struct pp_arena *arena, const struct pp_result *r)
 
     if (!s)
         return NULL;
-    const char *text =
-        pp_arena_printf(arena, "%d from %lld on: the step takes %s on average, %s to %s", s->count,
-                        (long long)s->first, pp_text_time(&r->config, s->step.mean, mean),
-                        pp_text_time(&r->config, s->step.least, least),
-                        pp_text_time(&r->config, s->step.greatest, greatest));
+    const char *text = pp_arena_printf(arena, "%d from %lld on: %s %s on average, %s to %s",
+                                       s->count, (long long)s->first,
+                                       r->config.generation.passes ? "all takes" : "the step takes",
+                                       pp_text_time(&r->config, s->step.mean, mean),
+                                       pp_text_time(&r->config, s->step.least, least),
+                                       pp_text_time(&r->config, s->step.greatest, greatest));
     if (!s->strict_s)
         return text;
     return pp_arena_printf(arena,

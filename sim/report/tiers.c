@@ -53,7 +53,8 @@ const char *pp_line_copied(struct pp_arena *arena, const struct pp_result *r)
     if (!*copies)
         return "";
     return pp_arena_printf(
-        arena, "copied a step, down | up, GiB: %s; exposed %s (%.1f~%%)", copies,
+        arena, "copied %s, down | up, GiB: %s; exposed %s (%.1f~%%)",
+        r->config.generation.passes ? "in all" : "a step", copies,
         pp_units_print(exposed_frac * r->metrics.iteration_s, PP_UNIT_SECONDS, exposed),
         100 * exposed_frac);
 }
