@@ -43,7 +43,7 @@ $ pipesim --mode infer --model opt-30b --cluster a100 --gpus 1 --batch 64 --prom
 >            / 70 MiB a sequence of 521 tokens
 > --
 >   tiers    host 98.5 of 2048.0 GiB a device
->            copied a step, down | up, GiB: p 0 | 502, kv 42.7 | 339; exposed 33.2
+>            copied in all, down | up, GiB: p 0 | 502, kv 42.7 | 339; exposed 33.2
 >            s (78.7 %)
 # Copies bound a pass: the tier and its rate, in the report and in JSON. Those of parameters, too.
 $ for o in kv=host kv=nvme p=host kv=host:1%; do pipesim --mode infer --model opt-30b --cluster a100 --gpus 1 --batch 8 --groups 2 --prompt 512 --tokens 9 --offload $o --json >run.json; python3 -c 'import json; b = json.load(open("run.json"))["inference"]["bound"]; print(b["prompt"], b["token"], b["tier"], b["tier_bytes_per_s"])'; done
@@ -68,7 +68,7 @@ $ pipesim --mode infer --model opt-30b --cluster a100,ram:16GB --gpus 1 --batch 
 >                                0.00 GiB here
 > --
 >   tiers    host 42.7 of 14.9 GiB a device: DOES NOT FIT
->            copied a step, down | up, GiB: kv 42.7 | 339; exposed 14.0 s (61.0 %)
+>            copied in all, down | up, GiB: kv 42.7 | 339; exposed 14.0 s (61.0 %)
 # Training has no cache, and nothing executes one on the host.
 $ pipesim --schedule 1f1b --model gpt2 --gpus 4 --offload kv=host
 ! pipesim: error: --offload kv=host: kv, the cache of keys and values, is of --mode infer; nearest: --offload a=host
