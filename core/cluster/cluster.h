@@ -137,3 +137,11 @@ static inline int pp_cluster_same_node(const struct pp_cluster *c, int a, int b)
 {
     return a / c->gpus_per_node == b / c->gpus_per_node;
 }
+
+/* Returns the devices of each node that a run of so many leaves idle. Nodes are filled one by one,
+ * so a run of several nodes leaves none in its first. */
+int pp_peers_idle(const struct pp_cluster *cluster, int gpus);
+/* Returns what `peers` idle devices of a node lend the others: memory, filled to `usable_frac`, but
+ * what each reserves. The others reach it over the links of the node. */
+struct pp_tier_memory pp_peers_memory(const struct pp_cluster *cluster, int peers,
+                                      double usable_frac);

@@ -32,6 +32,9 @@ enum {
     PP_LISTED_ROUTE_MAX = 1024,
 };
 
+/* Returns the bandwidth of host memory in which the devices of a node meet on PCIe. */
+double pp_fabric_host_rate(const struct pp_cluster *cluster);
+
 struct pp_fabric_cache; /* routes of a listed fabric */
 
 /* Kept values, in an arena of their own: that of the fabric may hold data soon released. */

@@ -34,23 +34,30 @@ static enum pp_status set_level(struct pp_fabric *f, enum pp_fabric_level_kind l
     return PP_OK;
 }
 
+/* Without a given bandwidth every byte is written and read. */
+double pp_fabric_host_rate(const struct pp_cluster *c)
+{
+    return c->fabric.host_bytes_per_s > 0
+               ? c->fabric.host_bytes_per_s
+               : fmax(c->intra.bytes_per_s, c->intra.bytes_per_s * c->gpus_per_node / 2);
+}
+
 /* Adds the links of devices, each with half of the latency inside a node, and of host memory. */
 static enum pp_status shape_devices(struct pp_fabric *f, const struct pp_cluster *c,
                                     struct pp_error *err)
 {
     const struct pp_fabric_shape *s = &c->fabric;
     const int gpus = c->gpus_per_node;
-    double host = s->host_bytes_per_s;
 
     f->size.is_pcie = s->is_pcie;
     f->has_device = gpus > 1 || s->is_pcie;
     f->size.rails = s->nics > 0 && s->nics < gpus ? s->nics : gpus;
-    if (!(host > 0)) /* every byte is written and read */
-        host = fmax(c->intra.bytes_per_s, c->intra.bytes_per_s * gpus / 2);
     if (f->has_device)
         PP_TRY(set_level(f, PP_LEVEL_DEVICE, 2LL * f->size.nodes * gpus, c->intra.bytes_per_s,
                          fmin(f->intra_s, f->inter_s) / 2, err));
-    return f->size.is_pcie ? set_level(f, PP_LEVEL_HOST, f->size.nodes, host, 0, err) : PP_OK;
+    return f->size.is_pcie
+               ? set_level(f, PP_LEVEL_HOST, f->size.nodes, pp_fabric_host_rate(c), 0, err)
+               : PP_OK;
 }
 
 /* Adds the links of nodes. With one device a node its link and the NIC carry the same transfers:

@@ -9,16 +9,22 @@ const struct pp_tier_row pp_tier_rows[PP_TIERS] = {
                       .title = "in host memory",
                       .via = PP_TIER_DEVICE,
                       .is_of_node = true,
+                      .is_of_host = true,
                       .owner = "",
                       .lack = "has no host memory: add ram:1TB and h2d:25GBps to its text"},
     [PP_TIER_NVME] = {.name = "nvme",
                       .title = "on nvme",
                       .via = PP_TIER_HOST,
                       .is_of_node = true,
+                      .is_of_host = true,
                       .owner = "the nodes of ",
                       .lack = "have no drives: nvme:8TB@25GBps in its text gives them some",
                       .lack_rate = "this cluster has no drives: give their rate too, as in "
                                    "8TB@25GBps"},
+    [PP_TIER_PEER] = {.name = "peer",
+                      .title = "in the memory of peers",
+                      .via = PP_TIER_DEVICE,
+                      .is_of_node = true},
 };
 
 double pp_tier_sharers(enum pp_tier tier, double devices)

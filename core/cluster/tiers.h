@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-enum pp_tier { PP_TIER_DEVICE, PP_TIER_HOST, PP_TIER_NVME, PP_TIERS };
+enum pp_tier { PP_TIER_DEVICE, PP_TIER_HOST, PP_TIER_NVME, PP_TIER_PEER, PP_TIERS };
 
 /* Properties of a tier on all clusters. */
 struct pp_tier_row {
@@ -12,8 +12,10 @@ struct pp_tier_row {
     const char *title;     /* "does not fit TITLE": "in host memory" */
     enum pp_tier via;      /* next tier on the way to the device; an earlier row */
     bool is_of_node;       /* shared by the devices of a node; else each device has its own */
+    bool is_of_host;       /* the processors of the node can add and update what is there */
     const char *owner;     /* start of the message if a cluster lacks it: "OWNER cluster X LACK" */
-    const char *lack;      /* end of that message, with the keys of a cluster text that add it */
+    const char *lack;      /* end of that message, with the keys of a cluster text that add it;
+                            * NULL: the devices of a run decide, not the cluster */
     const char *lack_rate; /* message if a text gives a size without a rate; NULL: allowed */
 };
 extern const struct pp_tier_row pp_tier_rows[PP_TIERS];

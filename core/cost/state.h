@@ -122,6 +122,15 @@ static inline bool pp_state_is_away(const struct pp_state_spec *spec, enum pp_st
 {
     return spec->home[class] != PP_TIER_DEVICE;
 }
+/* Is true if a class lives on `tier`. */
+static inline bool pp_state_has_home(const struct pp_state_spec *spec, enum pp_tier tier)
+{
+    bool has = false;
+
+    for (int class = 0; class < PP_STATE_CLASSES; class ++)
+        has |= spec->home[class] == tier;
+    return has;
+}
 /* Is true if parameters come into buffers before each use: gathered, or loaded from their tier. */
 static inline bool pp_state_is_fetched(const struct pp_state_spec *spec)
 {

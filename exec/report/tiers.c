@@ -258,7 +258,7 @@ json_t *pp_exec_tiers_json(const struct pp_exec_run *run)
         return json_null();
     json_t *o = json_object();
     put_spec(o, spec_of(run));
-    for (int tier = PP_TIER_DEVICE; tier < PP_TIERS; tier++) {
+    for (int tier = PP_TIER_DEVICE; tier <= PP_TIER_NVME; tier++) {
         const size_t most_bytes = run->config.tiers.most_bytes[tier];
         char key[32];
         snprintf(key, sizeof key, "%s_bytes", pp_tier_rows[tier].name);
@@ -280,12 +280,12 @@ json_t *pp_exec_tiers_json(const struct pp_exec_run *run)
 
 void pp_exec_rank_tiers_json(const struct pp_exec_run *run, int rank, json_t *o)
 {
-    static const char *const KEYS[PP_TIERS][2] = {
+    static const char *const KEYS[][2] = {
         [PP_TIER_HOST] = {"host_mem_bytes", "predicted_host_mem_bytes"},
         [PP_TIER_NVME] = {"nvme_bytes", "predicted_nvme_bytes"}};
     const struct pp_training_result *r = &run->result;
 
-    for (int tier = PP_TIER_HOST; tier < PP_TIERS && is_used(run); tier++) {
+    for (int tier = PP_TIER_HOST; tier <= PP_TIER_NVME && is_used(run); tier++) {
         pp_json_put_bytes(o, KEYS[tier][0],
                           run->training.machine.is_poisoned
                               ? (double)r->tiers[rank].written_bytes[tier]

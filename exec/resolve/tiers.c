@@ -40,7 +40,8 @@ static enum pp_status take_rates(const char *text, double bytes_per_s[PP_TIERS],
         int tier = PP_TIER_HOST;
 
         while (tier < PP_TIERS &&
-               !(colon && strlen(pp_tier_rows[tier].name) == (size_t)(colon - word) &&
+               !(colon && pp_tier_rows[tier].is_of_host &&
+                 strlen(pp_tier_rows[tier].name) == (size_t)(colon - word) &&
                  memcmp(pp_tier_rows[tier].name, word, (size_t)(colon - word)) == 0))
             tier++;
         if (tier == PP_TIERS)
@@ -81,18 +82,10 @@ enum pp_status pp_exec_tiers(const struct pp_exec_wish *wish, struct pp_exec_con
 
 /* ---- homes ----------------------------------------------------------------------------------- */
 
-static bool has_tier(const struct pp_state_spec *state, enum pp_tier tier)
-{
-    for (int class = 0; class < PP_STATE_CLASSES; class ++)
-        if (state->home[class] == tier)
-            return true;
-    return false;
-}
-
 static enum pp_status check_nvme(const struct pp_exec_wish *wish, const struct pp_state_spec *state,
                                  struct pp_error *err)
 {
-    const bool is_used = has_tier(state, PP_TIER_NVME);
+    const bool is_used = pp_state_has_home(state, PP_TIER_NVME);
 
     if (is_used && !wish->nvme)
         return pp_error_set(err, PP_EINVAL,
@@ -130,7 +123,7 @@ static enum pp_status check_idle(const struct pp_exec_wish *wish, const struct p
          "gradients add up on the device anyway; give --offload g,os=host"},
         {&wish->given.tier, !pp_state_is_offloaded(state),
          "everything lives on the device; give --offload a=host"},
-        {&wish->given.tier, is_rate_of_drive_alone(wish) && !has_tier(state, PP_TIER_NVME),
+        {&wish->given.tier, is_rate_of_drive_alone(wish) && !pp_state_has_home(state, PP_TIER_NVME),
          "nothing lives on the tier nvme; give --offload a=nvme"},
         {&wish->given.host_memory, !pp_state_is_offloaded(state),
          "nothing lives on the host; give --offload a=host"},

@@ -137,7 +137,8 @@ static const struct meant {
     {"acts", "a"},       {"activations", "a"}, {"cache", "kv"},    {"all", "p,g,os"},
     {"state", "p,g,os"}, {"host", "host"},     {"cpu", "host"},    {"ram", "host"},
     {"dram", "host"},    {"nvme", "nvme"},     {"disk", "nvme"},   {"disks", "nvme"},
-    {"ssd", "nvme"},     {"drive", "nvme"},    {"drives", "nvme"},
+    {"ssd", "nvme"},     {"drive", "nvme"},    {"drives", "nvme"}, {"peer", "peer"},
+    {"peers", "peer"},
 };
 
 enum { MEANT_BYTES = 96 };
@@ -169,12 +170,13 @@ static void write_meant(const char *text, char meant[MEANT_BYTES])
     }
     if (strchr(meant, '='))
         return;
-    if (strcmp(meant, "host") == 0 || strcmp(meant, "nvme") == 0) {
-        memmove(meant + 3, meant, strlen(meant) + 1);
-        memcpy(meant, "os=", 3);
-    } else {
-        snprintf(meant + at, MEANT_BYTES - at, "=host");
-    }
+    for (int tier = PP_TIER_HOST; tier < PP_TIERS; tier++)
+        if (strcmp(meant, pp_tier_rows[tier].name) == 0) {
+            memmove(meant + 3, meant, strlen(meant) + 1);
+            memcpy(meant, "os=", 3);
+            return;
+        }
+    snprintf(meant + at, MEANT_BYTES - at, "=host");
 }
 
 enum pp_status pp_offload_parse(const char *text, struct pp_state_spec *state, struct pp_error *err)
@@ -251,11 +253,38 @@ static enum pp_status take_grads(const struct pp_offload_options *o, struct pp_s
     return PP_OK;
 }
 
+/* Refuses work of the host on what it does not reach: the memory of other devices. */
+static enum pp_status check_reach(const struct pp_offload_options *o,
+                                  const struct pp_state_spec *state, struct pp_error *err)
+{
+    for (int class = 0; class < PP_STATE_SHARDED; class ++) {
+        const enum pp_tier home = state->home[class];
+        const bool is_added = class == PP_STATE_GRADS && !o->is_summed_on_device;
+        if (home == PP_TIER_DEVICE || pp_tier_rows[home].is_of_host ||
+            !(is_added || o->is_cpu_update))
+            continue;
+        return pp_error_set(err, PP_EINVAL,
+                            "--offload %s: the processors of the host %s, and do not reach %s=%s; "
+                            "nearest: %s, or %s=host",
+                            o->homes, is_added ? "add up gradients" : "update",
+                            pp_state_class_names[class], pp_tier_rows[home].name,
+                            is_added ? "--sum device" : "without --cpu-optimizer",
+                            pp_state_class_names[class]);
+    }
+    return PP_OK;
+}
+
 enum pp_status pp_offload_take(const struct pp_offload_options *o, struct pp_state_spec *state,
                                struct pp_error *err)
 {
     if (o->homes)
         PP_TRY(pp_offload_parse(o->homes, state, err));
+    if (o->homes && !o->has_peers && pp_state_has_home(state, PP_TIER_PEER))
+        return pp_error_set(err, PP_EINVAL,
+                            "--offload %s: memory of idle devices is only simulated; nearest: the "
+                            "tier host in place of peer",
+                            o->homes);
+    PP_TRY(check_reach(o, state, err));
     state->is_cpu_update = o->is_cpu_update;
     if (state->is_cpu_update && !pp_state_is_away(state, PP_STATE_OPTIMIZER))
         return pp_error_set(

@@ -16,6 +16,7 @@ struct pp_offload_options {
     bool is_cpu_update;       /* --cpu-optimizer */
     bool is_summed_on_device; /* --sum device */
     bool is_early;            /* --update jit */
+    bool has_peers;           /* idle devices may lend memory */
 };
 /* Takes them into `state`. PP_EINVAL for those without effect, with the nearest that have one. */
 enum pp_status pp_offload_take(const struct pp_offload_options *options,

@@ -50,6 +50,8 @@ const struct pp_topic pp_topics[] = {
          "  --prompt-groups M                    prompts in M pieces, for ranks and memory",
          "  --kv-bits 8  --weight-bits 4         fewer bytes to read and to hold",
          "  --kv paged:16                        a cache that grows by pages of 16 tokens",
+         "  --offload p=host:25%                 a quarter of the weights on the host",
+         "  --offload p=peer:25% --peers 1       or in the memory of an idle GPU",
          "The report has the time to the first token and the time of each token, and says what "
          "bounds them. `room` is the number of sequences for which the devices have memory. A "
          "prompt is mostly bound by compute. A token reads all weights, whatever the batch. So a "
@@ -119,7 +121,8 @@ const struct pp_topic pp_topics[] = {
      .title = "training a model that is larger than the devices",
      .lines = PP_NAMES(
          "A device need not hold all of a training. --offload keeps classes of its bytes in the "
-         "memory of the host, or on its drives (nvme), and copies them when they are needed. In "
+         "memory of the host, on its drives (nvme) or, with --peers K, in the memory of K idle "
+         "GPUs of the node (peer). It copies them when they are needed. In "
          "bf16 with Adam a parameter has 2 bytes itself (p), 2 of its gradient (g) and 12 of "
          "optimizer state (os). Saved activations are class a. From what costs least to what "
          "frees most:",

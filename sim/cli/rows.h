@@ -155,13 +155,16 @@ PP_ROW_CHOICE(evict, "POLICY", "belady|lru|fifo", G_STATE, SHAPE | NEEDS_FETCHES
             "used one, or the one that came first.")
 PP_ROW_TEXT(offload, "CLASS=TIER,...", G_STATE, SHAPE,
     .help = "Keep p (parameters), g (gradients), os (optimizer state), a (saved activations) or, with "
-            "--mode infer, kv (keys and values) on another memory tier, host or nvme, such as "
+            "--mode infer, kv (keys and values) on another memory tier, host, nvme or peer, such as "
             "p,g,os=host,a=nvme: a class without a tier takes that of the next one. p=host:40% moves a share, a=host:auto the least that "
             "fits. Parameters are prefetched into --gather-buffers, one --gather unit at a time, "
             "and gradients leave through as many. Activations leave the device after their "
             "forward and return before their backward. Optimizer state streams through the "
             "update. Keys and values come up before each later pass, and new ones leave after "
             "it. See pipesim help tiers.")
+PP_ROW_INT(peers, "K", 1, BIG, G_STATE, RUN,
+    .help = "Idle GPUs of the node, which the run does not use. Their free memory is the tier "
+            "peer of --offload, which the GPUs of the run reach over the links of the node.")
 PP_ROW_FLAG(cpu_optimizer, G_STATE, SHAPE | TRAINS,
     .help = "The processors of the node update the optimizer state that --offload os= keeps "
             "there. Gradients leave the device, updated parameters return.")
@@ -190,7 +193,7 @@ PP_ROW_CHOICE(act_bits, "BITS", "2|4|8", G_STATE, SHAPE | TRAINS,
             "minimum for each 128 values.")
 PP_ROW_TEXT(usable, "TIER=SHARE,...", G_STATE, RUN,
     .default_text = "100 %, or what the framework fills",
-    .help = "Share of a memory tier that may be filled: device, host or nvme, such as "
+    .help = "Share of a memory tier that may be filled: device, host, nvme or peer, such as "
             "host=80%,device=90%. What needs more does not fit.")
 PP_ROW_TEXT(recompute, "HOW", G_STATE, SHAPE | UNIT | BY_SEARCH | BY_SHARDING | TRAINS,
     .aliases = PP_NAMES("recompute-granularity", "recompute-modules"),

@@ -28,8 +28,6 @@ PP_ROW_TEXT(kv, "HOW", G_GENERATION, RUN, .default_text = "contiguous", .is_word
 PP_ROW_FRAC(packed, "FRAC", G_GENERATION, RUN, .default_text = "100 %: no padding",
     .help = "Share of the tokens of padded prompts that are real. The others are left out of "
             "kernels and messages.")
-PP_ROW_INT(peers, "K", 1, BIG, G_GENERATION, RUN,
-    .help = "Idle devices of the node whose memory holds what --offload p=peer moves there.")
 PP_ROW_CHOICE(sampling, "HOW", "greedy|top-p", G_GENERATION, RUN, .default_text = "greedy",
     .help = "How the next token is drawn from the probabilities.")
 PP_ROW_TEXT(max_token_s, "TIME", G_GENERATION, PLAN | OF_PLANNER, .kind = "a time, such as 50ms",

@@ -21,9 +21,10 @@ static enum pp_status check_tier(const struct pp_cluster *cluster, const char *o
     const enum pp_tier lacking = pp_tier_lacking(cluster->tiers, tier);
     const struct pp_tier_row *row = &pp_tier_rows[lacking];
 
-    return lacking == PP_TIER_DEVICE ? PP_OK
-                                     : pp_error_set(err, PP_EINVAL, "%s: %scluster %s %s", option,
-                                                    row->owner, cluster->name, row->lack);
+    return lacking == PP_TIER_DEVICE || !row->lack
+               ? PP_OK
+               : pp_error_set(err, PP_EINVAL, "%s: %scluster %s %s", option, row->owner,
+                              cluster->name, row->lack);
 }
 
 static enum pp_status check_cluster(const struct pp_cluster *cluster, const char *homes,
@@ -50,7 +51,8 @@ enum pp_status pp_tiers_resolve(const struct pp_wish *wish, const struct pp_clus
         .bucket = wish->given.update_bucket.count ? wish->update_bucket : NULL,
         .is_cpu_update = wish->cpu_optimizer,
         .is_summed_on_device = wish->given.sum.count && wish->sum == 1,
-        .is_early = wish->given.update.count && wish->update == 1};
+        .is_early = wish->given.update.count && wish->update == 1,
+        .has_peers = true};
 
     PP_TRY(pp_offload_take(&options, state, err));
     if (!cluster && pp_auto_share_last(state) > 0)

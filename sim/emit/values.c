@@ -84,7 +84,8 @@ const char *pp_emit_say_graph(const struct pp_emit_job *job)
                : NULL;
 }
 
-/* Returns the sentence against the class's home; NULL: it may stay there. */
+/* Returns the sentence against the class's home; NULL: it may stay there. Rows are about the host
+ * and its drives. */
 static const char *lack_of(const struct pp_emit_job *job, enum pp_state_class class,
                            const struct pp_emit_home *row)
 {
@@ -92,12 +93,14 @@ static const char *lack_of(const struct pp_emit_job *job, enum pp_state_class cl
 
     if (home == PP_TIER_DEVICE || (row && row->tiers & PP_EMIT_ON(home)))
         return NULL;
-    return row ? row->lack
-           : job->tool->stays
-               ? job->tool->stays
-               : pp_arena_printf(
-                     job->arena, "%s does not keep %s on %s (--offload); nearest: on the device",
-                     job->tool->title, pp_state_class_names[class], pp_tier_rows[home].name);
+    if (row && pp_tier_rows[home].is_of_host)
+        return row->lack;
+    return job->tool->stays ? job->tool->stays
+                            : pp_arena_printf(job->arena,
+                                              "%s does not keep %s on %s (--offload); nearest: on "
+                                              "the device",
+                                              job->tool->title, pp_state_class_names[class],
+                                              pp_tier_rows[home].name);
 }
 
 const char *pp_emit_say_home(const struct pp_emit_job *job)

@@ -196,11 +196,6 @@ static enum pp_status check_tiers(const struct pp_wish *wish, const struct pp_co
     static const enum pp_state_class TRAINING[] = {PP_STATE_GRADS, PP_STATE_OPTIMIZER,
                                                    PP_STATE_ACTIVATIONS};
 
-    if (wish->given.peers.count)
-        return pp_error_set(err, PP_EINVAL,
-                            "%s has no effect: no parameters are on other devices of the node; "
-                            "nearest: --offload p=host",
-                            wish->given.peers.typed);
     for (size_t i = 0; i < PP_COUNT(TRAINING); i++)
         if (pp_state_is_away(&config->wanted, TRAINING[i]))
             return pp_error_set(err, PP_EINVAL,

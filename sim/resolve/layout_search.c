@@ -407,7 +407,9 @@ enum pp_status pp_resolve_gpus(const struct pp_wish *wish, struct pp_config *con
     const int64_t most = (int64_t)config->cluster.nodes * config->cluster.gpus_per_node;
 
     PP_TRY(count_gpus(wish, config, gpus, err));
-    return most && *gpus > most ? too_many_gpus(wish, config, *gpus, most, err) : PP_OK;
+    if (most && *gpus > most)
+        return too_many_gpus(wish, config, *gpus, most, err);
+    return pp_resolve_peers(wish, config, *gpus, err);
 }
 
 static void mark_choices(const struct pp_wish *wish, struct pp_config *config)
@@ -488,7 +490,8 @@ enum pp_status pp_resolve_plan(struct pp_arena *arena, const struct pp_wish *wis
         *config = open, *prepared = before;
         PP_TRY(plan_of(arena, counted, config, prepared, err));
         config->origin.chosen |= PP_CHOSE_GPUS;
-        if (2 * counted->gpus > config->cluster.gpus_per_node || has_room(arena, config))
+        if (2 * counted->gpus > config->cluster.gpus_per_node - wish->peers ||
+            has_room(arena, config))
             return PP_OK;
     }
 }

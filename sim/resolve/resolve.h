@@ -76,6 +76,9 @@ enum pp_status pp_resolve_unit(const struct pp_wish *wish, struct pp_config *con
 /* Resolves --gpus, else derives it from cluster and degrees; PP_EINVAL if they disagree. */
 enum pp_status pp_resolve_gpus(const struct pp_wish *wish, struct pp_config *config, int *gpus,
                                struct pp_error *err);
+/* Refuses --peers that are not idle next to so many devices, or that nothing uses. */
+enum pp_status pp_resolve_peers(const struct pp_wish *wish, const struct pp_config *config,
+                                int gpus, struct pp_error *err);
 /* Finds open degrees, state and recomputation by simulations; completes and marks `config`. */
 enum pp_status pp_resolve_plan(struct pp_arena *arena, const struct pp_wish *wish,
                                struct pp_config *config, struct pp_prepared *prepared,

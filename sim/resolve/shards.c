@@ -25,6 +25,16 @@ static enum pp_status choose_shards(const struct pp_wish *wish, const char **sha
     return PP_OK;
 }
 
+/* Sets what the --peers of a node lend, over links that --link-bw may have changed. */
+static void take_peers(const struct pp_wish *wish, struct pp_config *config)
+{
+    struct pp_cluster linked = config->cluster;
+
+    linked.intra.bytes_per_s *= config->costs.intra_factor;
+    config->cluster.tiers[PP_TIER_PEER] =
+        pp_peers_memory(&linked, wish->peers, pp_state_usable(&config->wanted, PP_TIER_DEVICE));
+}
+
 enum pp_status pp_resolve_wishes(const struct pp_wish *wish, struct pp_config *config,
                                  struct pp_error *err)
 {
@@ -43,6 +53,7 @@ enum pp_status pp_resolve_wishes(const struct pp_wish *wish, struct pp_config *c
     PP_TRY(pp_cache_take(wish, wanted, err));
     wanted->buffers = wish->gather_buffers;
     PP_TRY(pp_usable_resolve(wish, config->costs.framework, wanted, err));
+    take_peers(wish, config);
     return pp_tiers_resolve(wish, &config->cluster, wanted, err);
 }
 

@@ -20,7 +20,7 @@ static double cost_of(const struct pp_result *r, int column)
                        : pp_price_tokens(c, r->tokens_per_s_per_gpu);
 }
 
-enum tier_column { HOST_BYTES, NVME_BYTES, HOST_UPDATE_S, HOST_UPDATE_EXPOSED_S };
+enum tier_column { HOST_BYTES, NVME_BYTES, PEER_BYTES, HOST_UPDATE_S, HOST_UPDATE_EXPOSED_S };
 
 static double tier_figure(const struct pp_result *r, int column)
 {
@@ -31,6 +31,8 @@ static double tier_figure(const struct pp_result *r, int column)
         return pp_tiers_bytes(r, PP_TIER_HOST);
     case NVME_BYTES:
         return pp_tiers_bytes(r, PP_TIER_NVME);
+    case PEER_BYTES:
+        return pp_tiers_bytes(r, PP_TIER_PEER);
     case HOST_UPDATE_S:
         return pp_host_updates(r).s;
     case HOST_UPDATE_EXPOSED_S:
@@ -88,7 +90,8 @@ const struct pp_sweep_group pp_sweep_groups[] = {
      NAMES("first_token_s", "first_token_p90_s", "token_s", "token_p90_s", "latency_s",
            "prompt_tokens_per_s", "kv_bytes_per_token", "memory_bandwidth_frac", "max_batch"),
      token_figure},
-    {NAMES("offload"), NAMES("host_bytes", "nvme_bytes", "host_update_s", "host_update_exposed_s"),
+    {NAMES("offload"),
+     NAMES("host_bytes", "nvme_bytes", "peer_bytes", "host_update_s", "host_update_exposed_s"),
      tier_figure},
     {NAMES("cache", "evict"), NAMES("loads", "hits", "cached_units"), cache_figure},
     {NAMES("price"), NAMES("cost_per_step", "cost_per_trillion_tokens"), cost_of},

@@ -247,12 +247,10 @@ $ for m in gpt2 llama2-70b gpt3-175b; do pipesim --mode infer --model $m --clust
 > "gpus":2,"fits":true,
 > "gpus":8,"fits":true,
 # Other tiers: parameters and the cache can be there.
-$ for o in "--offload a=host" "--offload os=host" "--offload os=host,kv=host" "--offload p=peer" "--peers 2"; do pipesim --mode infer --model gpt2 --gpus 1 $o 2>&1 | cut -d';' -f1; done
+$ for o in "--offload a=host" "--offload os=host" "--offload os=host,kv=host"; do pipesim --mode infer --model gpt2 --gpus 1 $o 2>&1 | cut -d';' -f1; done
 > pipesim: error: --offload a=host is of training: with --mode infer parameters and the cache can be on another tier
 > pipesim: error: --offload os=host is of training: with --mode infer parameters and the cache can be on another tier
 > pipesim: error: --offload os=host,kv=host is of training: with --mode infer parameters and the cache can be on another tier
-> pipesim: error: --offload p=peer: unknown tier
-> pipesim: error: --peers 2 has no effect: no parameters are on other devices of the node
 # A program file has its groups and pieces in unit mode, too; an option that is given has no star.
 $ pipesim --mode infer --schedule ./own.csv --unit F=1 | grep serve; pipesim --mode infer --model gpt2 --gpus 1 --prompt 64 | grep -A1 '^  serve'
 >   serve    2 groups, prompts in 4 pieces: 3 tokens out

@@ -15,6 +15,8 @@ Test(tiers, a_route_has_the_hops_between_its_ends)
         {PP_TIER_NVME, PP_TIER_DEVICE, {PP_TIER_HOST, PP_TIER_NVME}, 2},
         {PP_TIER_HOST, PP_TIER_NVME, {PP_TIER_NVME}, 1},
         {PP_TIER_NVME, PP_TIER_NVME, {0}, 0},
+        {PP_TIER_PEER, PP_TIER_DEVICE, {PP_TIER_PEER}, 1},
+        {PP_TIER_PEER, PP_TIER_NVME, {PP_TIER_HOST, PP_TIER_NVME, PP_TIER_PEER}, 3},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CLASSES = 3, HOMES = 4 };
+enum { CLASSES = 3, HOMES = 6 };
 static const enum pp_state_class class_of[CLASSES] = {PP_STATE_PARAMS, PP_STATE_OPTIMIZER,
                                                       PP_STATE_ACTIVATIONS};
 
@@ -27,7 +27,8 @@ static bool is_same(const struct pp_state_spec *a, const struct pp_state_spec *b
 /* A set of classes in every rotation with every home: written class by class, and once. */
 Test(offload, a_class_without_a_tier_takes_that_of_the_next_one)
 {
-    static const char *const homes[HOMES] = {"host", "nvme", "host:40%", "nvme:0.5"};
+    static const char *const homes[HOMES] = {"host",     "nvme", "host:40%",
+                                             "nvme:0.5", "peer", "peer:25%"};
 
     for (int first = 0; first < CLASSES; first++)
         for (int count = 1; count <= CLASSES; count++)
@@ -45,7 +46,7 @@ Test(offload, a_class_without_a_tier_takes_that_of_the_next_one)
                 }
                 snprintf(part, sizeof part, "=%s", homes[home]);
                 strcat(once, part);
-                if (home >= 2 && !takes_share)
+                if (strchr(homes[home], ':') && !takes_share)
                     continue;
                 const struct pp_state_spec a = parsed(each), b = parsed(once);
                 cr_assert(is_same(&a, &b), "%s, %s", each, once);
@@ -93,5 +94,38 @@ Test(offload, wrong_texts_are_refused)
         struct pp_error err = {0};
         cr_assert_eq(pp_offload_parse(wrong[i], &state, &err), PP_EINVAL, "%s", wrong[i]);
         cr_assert(strstr(err.message, "os=nvme"), "%s", err.message);
+    }
+}
+
+/* The processors of a node add and update on its host and drives. Idle devices lend memory alone.
+ */
+Test(offload, the_host_does_not_work_in_the_memory_of_peers)
+{
+    static const struct {
+        const char *homes;
+        bool is_cpu_update, is_summed_on_device, has_peers;
+        const char *refused; /* NULL: legal */
+    } rows[] = {{"p=peer", false, false, true, NULL},
+                {"os=peer", false, false, true, NULL},
+                {"p=peer,a=peer", false, false, true, NULL},
+                {"a=peer,os=host", true, false, true, NULL},
+                {"g,os=peer", false, true, true, NULL},
+                {"g,os=peer", false, false, true, "nearest: --sum device, or g=host"},
+                {"os=peer", true, false, true, "nearest: without --cpu-optimizer, or os=host"},
+                {"p=peer,os=host", true, false, true, "do not reach p=peer"},
+                {"p=peer", false, false, false, "only simulated"}};
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct pp_offload_options options = {.homes = rows[i].homes,
+                                                   .is_cpu_update = rows[i].is_cpu_update,
+                                                   .is_summed_on_device =
+                                                       rows[i].is_summed_on_device,
+                                                   .has_peers = rows[i].has_peers};
+        struct pp_state_spec state = {0};
+        struct pp_error err = {0};
+        const enum pp_status status = pp_offload_take(&options, &state, &err);
+        cr_expect_eq(status == PP_OK, rows[i].refused == NULL, "%s: %s", rows[i].homes,
+                     err.message);
+        cr_expect(!rows[i].refused || strstr(err.message, rows[i].refused), "%s", err.message);
     }
 }

@@ -115,7 +115,7 @@ Test(tier_costs, the_host_updates_at_the_rate_of_its_processors_or_drives)
 
     in.state = pp_state_spec_zero(1, in.state.replicas);
     in.state.is_cpu_update = true;
-    for (int tier = PP_TIER_HOST; tier < PP_TIERS; tier++) {
+    for (int tier = PP_TIER_HOST; pp_tier_rows[tier].is_of_host; tier++) {
         in.state.home[PP_STATE_OPTIMIZER] = (enum pp_tier)tier;
         const struct pp_costs *costs = costs_of(arena, &in);
         const double by_drives_s = tier == PP_TIER_NVME ? 8 * 12 * params / (8 * 3.2e9) : 0,
