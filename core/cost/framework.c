@@ -162,8 +162,10 @@ enum {
     PAXML,
     PAXML_TE,
     PLAIN,
+    SGLANG,
     TENSORRT_LLM,
     TORCHTITAN,
+    VLLM,
     XLA,
     ZERO_INFERENCE,
     ZERO_INFERENCE_2023,
@@ -358,6 +360,12 @@ const struct pp_framework pp_frameworks[] = {
                .has_dropout = true,
                .has_params_ahead = true,
                .has_gather_overlap = true},
+    [SGLANG] = {.name = "sglang",
+                .title = "SGLang: serving by graphs of kernels, sums in one kernel",
+                .source = "sgl-project/sglang, pull request 2904",
+                SERVING,
+                .family = "sglang",
+                .one_shot_s = 5.9 * MICRO}, /* there: 8 H100, 512 values */
     [TENSORRT_LLM] = {.name = "tensorrt-llm",
                       .title = "TensorRT-LLM: serving by compiled graphs of kernels",
                       .source = "NVIDIA/TensorRT-LLM docs/source/performance.md",
@@ -373,6 +381,12 @@ const struct pp_framework pp_frameworks[] = {
          .is_scaled_first = true, /* torchao/float8, dynamic scaling */
          .stops_recompute = true,
          .loss_bytes = 14},
+    [VLLM] = {.name = "vllm",
+              .title = "vLLM: serving by graphs of kernels, sums in one kernel",
+              .source = "vLLM csrc/custom_all_reduce.cuh; sgl-project/sglang, pull request 2904",
+              SERVING,
+              .family = "vllm",
+              .one_shot_s = 10.1 * MICRO}, /* there: 8 H100, 512 values */
     [XLA] = {.name = "xla",
              .title = "JAX by XLA of 2022: no host between kernels, no overlap, no dropout",
              .source = "Alpa benchmark/alpa/benchmark_2d_one_case_gpt_bert.py (deterministic, "

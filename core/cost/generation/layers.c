@@ -88,6 +88,21 @@ static int sums_of(const struct pp_model *m, enum pp_layer_kind kind)
     return kind == PP_LAYER_HEAD ? 0 : kind == PP_LAYER_EMBEDDING ? 1 : halves;
 }
 
+/* Returns the time of a sum over the tensor-parallel devices: of the library's, or of the kernel in
+ * which each device reads the values of all others, if that is faster. */
+static double sum_s(const struct pp_cost_inputs *in, struct pp_device_group tp, double bytes)
+{
+    const struct pp_cluster *c = in->cluster;
+    const double start_s = pp_cost_framework(in)->one_shot_s,
+                 library_s = pp_analytic_collective_s(in, PP_AR, tp, bytes);
+    const bool has_switch = !c->fabric.is_pcie && !c->is_cube_mesh && c->mesh_links == 0;
+
+    return start_s > 0 && has_switch && tp.nodes == 1
+               ? fmin(library_s, start_s + (tp.members - 1) * bytes /
+                                               pp_collective_links_of(c).intra.bytes_per_s)
+               : library_s;
+}
+
 static void add_exchanges(const struct pp_pass_work *work, enum pp_layer_kind kind,
                           struct pp_pass_cost *cost)
 {
@@ -102,8 +117,8 @@ static void add_exchanges(const struct pp_pass_work *work, enum pp_layer_kind ki
 
     if (tp.members > 1) {
         const bool has_logits = kind == PP_LAYER_HEAD;
-        tp_s = (sums > 0 ? sums * pp_analytic_collective_s(in, PP_AR, tp, hidden) : 0) +
-               (has_logits ? pp_analytic_collective_s(in, PP_AR, tp, logits) : 0);
+        tp_s = (sums > 0 ? sums * sum_s(in, tp, hidden) : 0) +
+               (has_logits ? sum_s(in, tp, logits) : 0);
         cost->launches += sums + has_logits;
     }
     if (kind == PP_LAYER_MOE)

@@ -160,6 +160,35 @@ Test(generation, top_p_costs_more_than_greedy_and_grows_with_the_vocabulary)
     cr_expect(more_s > 0);
 }
 
+/* One kernel starts soon and reads 7 times the values. So few tokens take it on a switch, and many
+ * take rings. Where there is no switch nothing changes. */
+Test(generation, sums_of_few_tokens_take_one_kernel)
+{
+    static const char *const clusters[] = {"h100", "a100", "v100-dgx1", "l40s"};
+    static const int batches[] = {1, 16, 4096};
+
+    for (size_t i = 0; i < PP_COUNT(clusters) * PP_COUNT(batches); i++) {
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+        const int batch = batches[i % PP_COUNT(batches)];
+        const size_t cluster = i / PP_COUNT(batches);
+        struct served s;
+        serve(arena, (struct serving){"llama2-70b", clusters[cluster], 8, 1, batch, 1, 1, 8, 3},
+              &s);
+        const double rings_s = pp_generation_pass(&s.in, 0, 1).tp_s;
+        s.in.framework = framework_of("vllm");
+        const double start_s = s.in.framework->one_shot_s,
+                     tp_s = pp_generation_pass(&s.in, 0, 1).tp_s,
+                     bytes = 7.0 * batch * 2 * (161.0 * 8192 + 32000.0 / 8),
+                     one_s = 162 * start_s +
+                             bytes / pp_collective_links_of(&s.cluster).intra.bytes_per_s;
+        if (cluster >= 2 || batch == 4096)
+            cr_expect_float_eq(tp_s, rings_s, 1e-12 * rings_s, "%s %d", clusters[cluster], batch);
+        else
+            cr_expect_float_eq(tp_s, one_s, 1e-9 * one_s, "%s %d", clusters[cluster], batch);
+        cr_expect(tp_s <= rings_s);
+    }
+}
+
 /* Messages carry hidden vectors, and chosen tokens from the last stage to the first. */
 Test(generation, messages_are_hidden_vectors_and_tokens)
 {
