@@ -88,8 +88,8 @@ static int sums_of(const struct pp_model *m, enum pp_layer_kind kind)
     return kind == PP_LAYER_HEAD ? 0 : kind == PP_LAYER_EMBEDDING ? 1 : halves;
 }
 
-/* Returns the time of a sum over the tensor-parallel devices: of the library's, or of the kernel in
- * which each device reads the values of all others, if that is faster. */
+/* Returns the time of a sum over the tensor-parallel devices. It is that of the library, or of one
+ * kernel in which each device reads the values of all others. The faster one counts. */
 static double sum_s(const struct pp_cost_inputs *in, struct pp_device_group tp, double bytes)
 {
     const struct pp_cluster *c = in->cluster;
