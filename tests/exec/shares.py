@@ -100,9 +100,9 @@ def needed_bytes(count, replicas, zero, hidden, mbs, micro_batches, steps):
 
 
 def check_sockets(count, replicas, zero=0):
-    options = "--hidden 128 --mbs 2 --micro-batches 16 --steps 2 --backend cpu"
+    options = "--hidden 128 --mbs 2 --micro-batches 8 --steps 2 --backend cpu"
     got, err, measured = launch(count, f"{options} --dp {replicas} --zero {zero}")
-    needed = list(needed_bytes(count, replicas, zero, 128, 2, 16, 2))
+    needed = list(needed_bytes(count, replicas, zero, 128, 2, 8, 2))
     for field in ("sent", "kernel"):
         report(got and within(of(measured, field), needed), f"{count} processes, {replicas} replicas, ZeRO {zero}: bytes, {field}",
                of(measured, field), needed, err)
