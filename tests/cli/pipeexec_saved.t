@@ -30,6 +30,13 @@ $ for share in '' :50% :25%; do pipeexec --schedule gpipe --np 2 --layers 8 --hi
 > 2451456 down
 $ pipesim program --schedule gpipe --pp 2 --micro-batches 16 --offload a=host -o gpipe.csv && pipeexec --schedule gpipe.csv --np 2 --layers 8 --hidden 32 --heads 2 --seq 16 --steps 2 --json | sed -n 's/^  "peak_mem_bytes": \([0-9]*\),/\1/p'
 > 3601792
+# What the tutorial on memory shows in a step, in several and with the check: rates, a drive, fewer bits, a calibration.
+$ for o in "a=host --tier host:10GBps --unit F=0.005,B=0.01" "a=host --tier host:1GBps --unit F=0.005,B=0.01" "a=nvme --nvme . --host-memory 7MB" "a=host --act-bits 8" "a=host --tier host:1GBps --calibrate-on 1f1b"; do pipeexec --schedule gpipe --np 2 --layers 8 --hidden 32 --heads 2 --seq 16 --micro-batches 16 --steps 4 --exact-grad --check --offload $o --json | grep -E '"(bit_equal|loss_equal|structural_error_s)"' | tr -d ' \n'; echo; done
+> "bit_equal":true,"loss_equal":true"bit_equal":true,"structural_error_s":0.0,
+> "bit_equal":true,"loss_equal":true"bit_equal":true,"structural_error_s":0.0,
+> "bit_equal":true,"loss_equal":true"bit_equal":true,"structural_error_s":0.0,
+> "bit_equal":true,"loss_equal":true"bit_equal":true,"structural_error_s":0.0,
+> "bit_equal":true,"loss_equal":true"bit_equal":true,"structural_error_s":0.0,
 $ pipeexec --schedule gpipe --np 2 --offload a=host --offload-unit layer
 ! pipeexec: error: --offload-unit layer is only simulated: what a forward saves moves once it has ended; nearest: --offload-unit op
 = 2

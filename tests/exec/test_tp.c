@@ -59,7 +59,7 @@ Test(tp, parts_of_rows_have_the_bits_of_all)
     c.tp_split = 2;
     cr_assert_geq(each_schedule(&c, run_and_check), 15);
     for (size_t i = 0; i < PP_COUNT(cases); i++) {
-        c = exact_case(cases[i], 2, cases[i].steps ? cases[i].steps : 3);
+        c = exact_case(cases[i], 2, cases[i].steps ? cases[i].steps : 4);
         c.seed = i;
         cr_assert(run_and_check(&c), "case %zu was refused", i);
         c.is_exact = false;
@@ -110,7 +110,7 @@ Test(tp, variants)
     };
 
     for (size_t i = 0; i < PP_COUNT(cases); i++) {
-        struct exec_case c = exact_case(cases[i], 2, cases[i].steps ? cases[i].steps : 3);
+        struct exec_case c = exact_case(cases[i], 2, cases[i].steps ? cases[i].steps : 4);
         c.seed = i;
         cr_assert(run_and_check(&c), "case %zu was refused", i);
         c.is_sequence_parallel = true;
