@@ -9,7 +9,7 @@
 #include "exec/program/wholes.h"
 #include "exec/stage/batch.h"
 #include "exec/tiers/tiers.h"
-#include "schedules/lower/slots.h"
+#include "schedules/lower/lower.h"
 
 /* Returns the bytes per granule of a slot. That of an R (is_recompute) holds `saved` alone; that of
  * an F holds kept, then saved. */

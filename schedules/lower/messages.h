@@ -80,3 +80,7 @@ int pp_messages_weight(const struct pp_messages *m, int rank, int32_t unit);
 typedef enum pp_status (*pp_posting)(struct pp_arena *arena, struct pp_messages *messages,
                                      int recv_slots, struct pp_error *err);
 extern const pp_posting pp_postings[]; /* by enum pp_post */
+
+/* Fills `done` of every message of a program of forwards alone; at most `window` SENDs of a channel
+ * are open where that is safe. */
+void pp_messages_settle_forwards(struct pp_arena *arena, struct pp_messages *messages, int window);

@@ -12,7 +12,6 @@
  * Stages share slots. A slot is as large as the largest tensor that it ever carries, so ranks whose
  * stages are of one size waste nothing. A SEND without a WAIT keeps its slot. An overlapped pair
  * takes the slots of both ops before either releases any. */
-#include "schedules/lower/slots.h"
 #include "schedules/lower/lower.h"
 #include "schedules/memory/lifetimes.h"
 

@@ -1,5 +1,5 @@
 /* Buffer slots: never shared by two tensors alive at once, and as few as can be. */
-#include "schedules/lower/slots.h"
+#include "schedules/lower/lower.h"
 #include "schedules/memory/memory.h"
 #include "schedules/registry.h"
 #include "schedules/verify/verify.h"
