@@ -105,6 +105,12 @@ static void explain_reads(const struct pp_result *r, FILE *out)
             "bytes/s); it cannot exceed 100 %%\n",
             100 * f->memory_bandwidth_frac, r->config.generation.passes / 2,
             r->config.cluster.device.memory_bytes_per_s);
+    if (f->token_copies.s > 0)
+        fprintf(out,
+                "  copies %.9g s of a group in pass %d, at %.6g bytes/s with %s; a pass takes the "
+                "longest of compute and copies each way\n",
+                f->token_copies.s, r->config.generation.passes / 2, f->token_copies.bytes_per_s,
+                pp_tier_rows[f->token_copies.tier].name);
 }
 
 static void explain_memory(const struct pp_result *r, FILE *out)

@@ -54,6 +54,11 @@ $ for o in kv=host kv=nvme p=host kv=host:1%; do pipesim --mode infer --model op
 $ pipesim --mode infer --model opt-30b --cluster a100 --gpus 1 --batch 8 --groups 2 --prompt 512 --tokens 9 --offload kv=host | grep -A1 'each token'
 >   each token          255 ms   3.92 tokens/s a sequence; bound by copies (host,
 >                                25.0 GB/s), 24 % of 2.04 TB/s; weights are 95 %
+# --explain has the copies of a pass in the middle: 4 sequences of 514 tokens here, 48 blocks.
+$ pipesim --mode infer --model opt-30b --cluster a100 --gpus 1 --batch 8 --groups 2 --prompt 512 --tokens 5 --offload kv=host --explain | grep -A1 '^  copies'; python3 -c 'print(4 * 514 * 2 * 7168 * 2 * 48 / 25e9)'
+>   copies 0.113183293 s of a group in pass 2, at 2.5e+10 bytes/s with host; a
+>       pass takes the longest of compute and copies each way
+> 0.11318329344
 # Keys and values go through buffers of blocks; parameters that stay have no units.
 $ for o in "--gather-buffers 1" "--gather-buffers 3" "--cache 2"; do pipesim --mode infer --model opt-30b --cluster a100 --gpus 1 --batch 8 --groups 2 --prompt 512 --tokens 9 --offload kv=host $o --json 2>&1 | grep -E '"iteration_s"|error:'; done
 >   "iteration_s": 3.9007645574100001,
