@@ -68,6 +68,9 @@ static enum pp_status come_up(struct kv *kv, int i, int granule, struct cached *
                                 "brings back what no COPY.kv-down of pass %d has moved "
                                 "away",
                                 c->downs);
+    if (c->up >= 0 && kv->v->p->stage[c->up] == kv->v->p->stage[i])
+        return pp_verify_refuse(kv->v, i, "copies what %s has copied before",
+                                pp_verify_text(kv->v, c->up));
     c->up = i;
     c->is_up_waited = false;
     return PP_OK;

@@ -92,6 +92,8 @@ static int run_compute(struct machine *m, int rank, const struct pp_op *op, int 
     result = judge_compute(m, rank, op, count);
     for (int k = 0; k < count && result > 0; k++)
         result = judge_use_saved(m, rank, &op[k]);
+    for (int k = 0; k < count && result > 0; k++)
+        result = judge_use_cache(m, rank, &op[k]);
     for (int k = 0; k < count && result > 0 && is_pass; k++)
         result = judge_use_state(m, rank, &op[k]);
     for (int k = 0; k < count && result > 0; k++)
@@ -160,7 +162,7 @@ static enum judgement run(struct machine *m)
         snprintf(m->why, WHY_BYTES, "stuck after %d of %d", done, total);
         return JUDGED_DEADLOCK;
     }
-    if (judge_are_moves_left(m)) {
+    if (judge_are_moves_left(m) || judge_is_cache_left(m)) {
         snprintf(m->why, WHY_BYTES, "copies are left");
         return JUDGED_ILLEGAL;
     }

@@ -23,7 +23,7 @@ static struct resting resting_of(const struct machine *m, int rank, const struct
     for (int k = 0; k < m->post_count; k++) {
         const struct post *p = &m->posts[k];
         if (p->rank == rank && p->op.kind == PP_COPY && judge_purpose_of(&p->op) &&
-            covers(&p->op, op, g))
+            !pp_move_is_cache(p->op.purpose) && covers(&p->op, op, g))
             at.copy = p;
     }
     for (int i = 0; i < m->at[rank]; i++) {
@@ -215,6 +215,8 @@ static int post_move(struct machine *m, int rank, const struct pp_op *op)
 
 int judge_post_copy(struct machine *m, int rank, const struct pp_op *op)
 {
+    if (op->kind == PP_COPY && pp_move_is_cache(op->purpose))
+        return judge_post_cache(m, rank, op);
     return op->kind == PP_COPY ? post_copy(m, rank, op) : post_move(m, rank, op);
 }
 

@@ -134,4 +134,9 @@ int judge_use_state(struct machine *m, int rank, const struct pp_op *op);
 int judge_has_not_gone(struct machine *m, int rank, const struct pp_op *op);
 bool judge_are_moves_left(const struct machine *m);
 
+/* ---- judge_kv.c */
+int judge_post_cache(struct machine *m, int rank, const struct pp_op *op);
+int judge_use_cache(struct machine *m, int rank, const struct pp_op *op);
+bool judge_is_cache_left(const struct machine *m);
+
 #endif

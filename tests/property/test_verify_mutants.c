@@ -25,6 +25,7 @@ struct trial {
     struct pp_program_head head;
     struct tally tally;
     uint64_t random;
+    bool moves_cache; /* keys and values live on another tier */
     const char *what; /* for messages */
     char shape[256];
 };
@@ -139,6 +140,10 @@ static void lowered(struct trial *t, const struct pp_orders *base, int times)
         options.state = specs_of_copies(options.state);
     options.state.has_early_update &= !options.has_clip;
     options.has_sync = specs_are_summed(&options.state);
+    if (t->moves_cache) {
+        options.state.home[PP_STATE_CACHE] = PP_TIER_HOST;
+        options.state.buffers = 1 + draw(t, 3);
+    }
     cr_assert_eq(pp_program_freeze(t->arena, &head, base, &compute, &err), PP_OK, "%s",
                  err.message);
     cr_assert_eq(pp_lower(t->arena, compute, &options, &program, &err), PP_OK, "%s: %s", t->shape,
@@ -162,7 +167,9 @@ static void lowered(struct trial *t, const struct pp_orders *base, int times)
              state->cached > 1 ? ", cache" : "");
     const size_t named = strlen(t->shape);
     snprintf(t->shape + named, sizeof(t->shape) - named, "%s%s",
-             pp_state_is_away(state, PP_STATE_GRADS) ? ", parts" : "",
+             t->moves_cache                            ? ", cache of keys"
+             : pp_state_is_away(state, PP_STATE_GRADS) ? ", parts"
+                                                       : "",
              state->is_summed_on_device ? ", summed on the device" : "");
     struct pp_orders *lists = pp_program_thaw(t->arena, program);
     t->head = pp_program_head_of(program);
@@ -268,10 +275,15 @@ static void try_passes(struct trial *t, const struct pp_schedule *schedule, stru
     t->head = pp_program_head_of(program);
     snprintf(t->shape, sizeof(t->shape), "%s D%d T%d N%d, pieces %d", schedule->name, shape.ranks,
              shape.chunks, shape.micro_batches, shape.granules);
+    const size_t length = strlen(t->shape);
     t->what = "as generated";
     compare(t, orders, true);
     try_mistakes(t, orders, 1);
     lowered(t, orders, 2);
+    t->shape[length] = '\0';
+    t->moves_cache = true;
+    lowered(t, orders, 2);
+    t->moves_cache = false;
 }
 
 /* Up to four ranks and micro-batches, and 2D micro-batches where a schedule refuses fewer. */
