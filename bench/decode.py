@@ -13,16 +13,10 @@ Exit: 0, or 77 if torch or transformers is missing.
 """
 import json, os, subprocess, sys, time
 
-PYTHON = os.environ.get("PIPEEXEC_ORACLE_PYTHON")  # one that has the packages
-if PYTHON and not os.environ.get("PIPEEXEC_ORACLE_RUNS"):  # that of a venv is a link to another
-    os.environ["PIPEEXEC_ORACLE_RUNS"] = "1"
-    os.execvp(PYTHON, [PYTHON, *sys.argv])
-try:
-    import torch, transformers
-except ImportError as error:
-    print(f"skipped: {error}; PIPEEXEC_ORACLE_PYTHON can name a Python that has it")
-    sys.exit(77)
-transformers.logging.set_verbosity_error()
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import oracle
+import torch, transformers
+
 torch.set_num_threads(1)
 torch.set_grad_enabled(False)
 

@@ -15,18 +15,10 @@ Exit: 0 all within the bounds, 1 one is not, 77 torch, transformers or safetenso
 """
 import json, math, os, struct, subprocess, sys, tempfile
 
-PYTHON = os.environ.get("PIPEEXEC_ORACLE_PYTHON")  # one that has the packages
-if PYTHON and not os.environ.get("PIPEEXEC_ORACLE_RUNS"):  # that of a venv is a link to another
-    os.environ["PIPEEXEC_ORACLE_RUNS"] = "1"
-    os.execvp(PYTHON, [PYTHON, *sys.argv])
-try:
-    import numpy, torch, transformers
-    from safetensors.torch import load_file
-except ImportError as error:
-    print(f"skipped: {error}; PIPEEXEC_ORACLE_PYTHON can name a Python that has it")
-    sys.exit(77)
-transformers.logging.set_verbosity_error()
-transformers.utils.logging.disable_progress_bar()
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import oracle
+import numpy, torch, transformers
+from safetensors.torch import load_file
 
 VOCAB, SEQ, HIDDEN, LR, STEPS = 97, 32, 32, 1e-4, 10
 LOSS_BOUND, GRADIENT_BOUND, WEIGHT_BOUND = 1e-6, 1e-5, 1e-5
