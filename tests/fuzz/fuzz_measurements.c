@@ -41,6 +41,8 @@ static void check_row(struct pp_arena *arena, struct pp_measurement *row)
     const char *line = pp_measure_command_lines(arena, &command, INT_MAX / 2, 0);
     for (int i = PP_COL_STEP_S; i <= PP_COL_MEM_BYTES; i++)
         row->cell[i] = "7";
+    for (int i = PP_COL_LATENCY_S; i <= PP_COL_MEM_GB; i++)
+        row->cell[i] = "7";
     FUZZ_CHECK(pp_measure_command(arena, row, &again, &err) == PP_OK);
     FUZZ_CHECK(!strcmp(line, pp_measure_command_lines(arena, &again, INT_MAX / 2, 0)));
 }

@@ -20,4 +20,5 @@ static const char *const words[] = {
     "tcp://", "layers", "hidden", "heads", "vocab", "hidden_size", "num_hidden_layers",
     "num_attention_heads", "vocab_size", "time_s", "bytes", "step", "traceEvents", "ph", "ts",
     "dur", "pid", "tid", "name", "args", "cat", "rank", "schema", "version", "end", "tensor",
-    "layer", "options", "tokens", "pipesim checkpoint 1"};
+    "layer", "options", "tokens", "pipesim checkpoint 1", "# passes: ", "passes: 3", "prompt_tokens",
+    "new_tokens", "kv_bits", "weight_bits", "kv=host", "OOM"};
