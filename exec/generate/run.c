@@ -114,15 +114,12 @@ static enum pp_status conduct(struct pp_arena *arena, struct pp_generate *g,
 {
     struct pp_generate_result *r = &g->result;
     struct pp_generated generated;
-    struct pp_error fault = {0};
 
     pp_speaker_begin(speaker, g, out);
     const enum pp_status status = pp_machine_generate(
         machine, pp_generate_prompts_of(arena, g, 0, pp_generate_sequences(g)), &generated, err);
     pp_speaker_end(speaker);
-    if (pp_sampler_check(&g->sampler, &fault) != PP_OK) /* which is why the machine has failed */
-        *err = fault;
-    PP_TRY(fault.status != PP_OK ? fault.status : status);
+    PP_TRY(status);
     r->tokens = generated.tokens;
     r->logits = generated.logits;
     r->total_s = generated.step.step_s;

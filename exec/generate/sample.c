@@ -5,6 +5,7 @@
 #include "core/arena.h"
 #include "core/random.h"
 #include "core/units.h"
+#include "exec/stage/generate.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -138,8 +139,6 @@ enum pp_status pp_sampler_check(const struct pp_sampler *sampler, struct pp_erro
 
     if (!fault)
         return PP_OK;
-    return pp_error_set(err, PP_EFAIL,
-                        "sequence %d, position %d: the logits are not finite numbers; the weights "
-                        "may be broken",
-                        (int)(fault >> 32) - 1, (int)(uint32_t)fault);
+    return pp_error_set(err, PP_EFAIL, PP_LOGITS_FAULT, (int)(fault >> 32) - 1,
+                        (int)(uint32_t)fault);
 }

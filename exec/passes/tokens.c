@@ -63,7 +63,7 @@ static void report(struct pp_made *made)
 
 /* ---- choices --------------------------------------------------------------------------------- */
 
-static bool is_word(const struct pp_made *made, int32_t id)
+static bool is_word(const struct pp_made *made, int sequence, int position, int32_t id)
 {
     const int vocab = made->stage->net->vocab;
     struct pp_machine *m = made->worker->machine;
@@ -71,8 +71,12 @@ static bool is_word(const struct pp_made *made, int32_t id)
 
     if (id >= 0 && id < vocab)
         return true;
-    pp_error_set(&err, PP_EFAIL, "rank %d, pass %d: token %d was chosen, the model has %d words",
-                 made->worker->rank, made->pass, id, vocab);
+    if (id < 0)
+        pp_error_set(&err, PP_EFAIL, PP_LOGITS_FAULT, sequence, position);
+    else
+        pp_error_set(&err, PP_EFAIL,
+                     "rank %d, pass %d: token %d was chosen, the model has %d words",
+                     made->worker->rank, made->pass, id, vocab);
     pp_machine_fail(m, &err);
     return false;
 }
@@ -96,7 +100,7 @@ static void choose_row(struct pp_made *made, const char *logits, int row)
         c->hashes[row] = pp_hash_of_logits(c->row, vocab);
     const int32_t id = (g->choose ? g->choose : pp_choose_largest)(g->choose_closure, sequence,
                                                                    position, c->row, vocab);
-    c->ids[row] = is_word(made, id) ? id : 0;
+    c->ids[row] = is_word(made, sequence, position, id) ? id : 0;
 }
 
 static void choose(struct pp_made *made, const char *logits)

@@ -53,9 +53,12 @@ size_t pp_stage_logits_bytes(const struct pp_stage *stage);
 void pp_stage_read_logits(const struct pp_stage *stage, const void *logits, int row, double *to);
 
 /* Chooses the token at `position` of a sequence, by the logits of all words: [words], exactly as
- * computed, whatever their type. */
+ * computed, whatever their type. -1: some are no finite numbers. */
 typedef int32_t (*pp_choose_fn)(void *closure, int sequence, int position, const double *logits,
                                 int words);
+/* The fault of such logits, of a sequence and a position. */
+#define PP_LOGITS_FAULT                                                                            \
+    "sequence %d, position %d: the logits are not finite numbers; the weights may be broken"
 /* The word with the largest logit, the first of several. */
 int32_t pp_choose_largest(void *closure, int sequence, int position, const double *logits,
                           int words);
