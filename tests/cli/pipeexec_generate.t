@@ -197,3 +197,12 @@ $ printf '{"model_type": "mistral", "vocab_size": 256, "hidden_size": 32, "inter
 >       "tokens_equal": true,
 >       "tokens_equal": true,
 >   "kv_bytes": 3328,
+# One token is one pass over the prompts, which scores them. An encoder is refused, with or without a checkpoint.
+$ for o in "" "-np 2 --batch 4 --groups 2 --prompt-groups 4" "--tp 2 --precision double"; do pipeexec generate --tokens 1 --check --json $o | python3 -c 'import json,sys; r=json.load(sys.stdin); print(r["layout"]["new_tokens"], len(r["tokens"][0]), r["token_s"], r["check"]["one_rank"]["tokens_equal"], r["check"]["without_cache"]["max_abs_diff"] < 1e-4)'; done
+> 1 1 None True True
+> 1 1 None True True
+> 1 1 None True True
+$ for t in 1 5; do pipeexec generate --model bert-base --layers 1 --hidden 32 --heads 2 --ffn 32 --vocab 256 --tokens $t; done
+! pipeexec: error: model 'bert-base-like' is an encoder: its tokens meet those after them, so it does not generate; nearest: --model tiny, or pipesim --mode infer --tokens 1
+! pipeexec: error: model 'bert-base-like' is an encoder: its tokens meet those after them, so it does not generate; nearest: --model tiny, or pipesim --mode infer --tokens 1
+= 2
