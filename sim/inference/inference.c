@@ -159,8 +159,8 @@ static void set_token_bound(const struct pp_result *r, const struct stage_pass *
     const struct pp_generation *g = &r->config.generation;
     const double read_bytes = token->cost.weight_bytes + token->cost.cache_bytes;
 
-    f->token_bound =
-        g->groups * pass_s(token) < BUSY_FRAC * f->token_s ? PP_LIMIT_WAITING : bound_of(token);
+    const bool waits = r->program->ranks > 1 && g->groups * pass_s(token) < BUSY_FRAC * f->token_s;
+    f->token_bound = waits ? PP_LIMIT_WAITING : bound_of(token);
     f->token_copies = token->copies;
     f->memory_bandwidth_frac =
         g->groups * read_bytes / (f->token_s * r->config.cluster.device.memory_bytes_per_s);

@@ -109,6 +109,11 @@ Test(inference, the_bound_is_the_largest_part_of_the_pass)
     cr_expect_eq(f->prompt_bound, PP_LIMIT_COMPUTE);
     run(arena, "--mode infer --model llama2-70b --pp 8 --groups 1 --batch 8 --tokens 4", &f);
     cr_expect_eq(f->token_bound, PP_LIMIT_WAITING);
+    /* one rank has no other: tokens wait for prompts of other groups */
+    run(arena,
+        "--mode infer --model llama3-8b --gpus 1 --groups 8 --batch 64 --prompt 2048 --tokens 2",
+        &f);
+    cr_expect_eq(f->token_bound, PP_LIMIT_MEMORY);
     run(arena, "--mode infer --model llama3-8b --gpus 1 --batch 4 --tokens 1", &f);
     cr_expect_eq(f->token_bound, PP_LIMIT_NONE);
 }
