@@ -281,7 +281,10 @@ static void print_chart(const struct pp_gantt *g)
     const int columns = (width - g->label_width - MARKER_COLUMNS + 1) / (g->cell_width + 1);
     const bool has_beginning = columns >= g->timeline.ranks;
     if (has_beginning && !g->is_part)
-        fputs(g->timeline.step_count > 1 ? "all steps\n" : "the whole step\n", g->out);
+        fputs(g->timeline.step_count > 1            ? "all steps\n"
+              : pp_timeline_generates(&g->timeline) ? "the whole run\n"
+                                                    : "the whole step\n",
+              g->out);
     pp_gantt_print_overview(g);
     if (!has_beginning) {
         pp_gantt_print_lane_names(g);

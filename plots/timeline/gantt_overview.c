@@ -81,6 +81,7 @@ void pp_gantt_print_overview(const struct pp_gantt *g)
     const int bins = g->columns < most ? g->columns : most;
     const int every = (ranks + MAX_ROWS - 1) / MAX_ROWS;
     struct bin *row = PP_ARRAY(g->arena, struct bin, bins);
+    const bool has_backward = !pp_timeline_generates(&g->timeline);
     bool has_update = false;
     char text[64];
 
@@ -90,8 +91,8 @@ void pp_gantt_print_overview(const struct pp_gantt *g)
         fprintf(g->out, "... %d more ranks lie between those shown\n",
                 ranks - (ranks + every - 1) / every);
     fprintf(g->out,
-            "one character = %s; F forward, B backward, # both,%s\n"
-            "f b + %swith idle parts, . more than half idle\n",
+            "one character = %s; F forward,%s%s\nf %s%swith idle parts, . more than half idle\n",
             pp_gantt_print_time(g, g->total_ps / bins, text, sizeof(text)),
-            has_update ? " U optimizer," : "", has_update ? "u " : "");
+            has_backward ? " B backward, # both," : "", has_update ? " U optimizer," : "",
+            has_backward ? "b + " : "", has_update ? "u " : "");
 }

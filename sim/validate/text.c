@@ -168,20 +168,25 @@ void pp_validation_print(struct pp_arena *arena, const struct pp_validation *v, 
     const struct pp_validation_reason *refusals = pp_validation_reasons(arena, v, true, &refused);
     const struct pp_validation_reason *reasons = pp_validation_reasons(arena, v, false, &skipped);
 
-    fprintf(out, "%d row%s: %d predicted; of %d that state%s every setting, %d\n", count.rows,
-            count.rows == 1 ? "" : "s", count.predicted, count.complete,
-            count.complete == 1 ? "s" : "", count.complete_predicted);
+    if (count.rows > 0 || count.generation_rows == 0)
+        fprintf(out, "%d row%s: %d predicted; of %d that state%s every setting, %d\n", count.rows,
+                count.rows == 1 ? "" : "s", count.predicted, count.complete,
+                count.complete == 1 ? "s" : "", count.complete_predicted);
     if (count.inferred > 0)
         fprintf(out, "%d more with inferred settings, which count apart\n", count.inferred);
     if (count.figure_rows > 0)
         fprintf(out, "%d more publish one figure each, which count apart; %d predicted\n",
                 count.figure_rows, count.figures);
     if (count.generation_rows > 0)
-        fprintf(out, "%d more are of runs that generate, which count apart; %d predicted\n",
+        fprintf(out,
+                count.rows > 0
+                    ? "%d more are of runs that generate, which count apart; %d predicted\n"
+                    : "%d rows of runs that generate; %d predicted\n",
                 count.generation_rows, count.generations);
-    fputs("An error is predicted / published - 1. median, p90, mean: of its size; bias: the\n"
-          "median with its sign; guess: of a step at the median MFU of the other families.\n",
-          out);
+    fprintf(out,
+            "An error is predicted / published - 1. median, p90, mean: of its size; bias: the\n"
+            "median with its sign%s\n",
+            count.rows > 0 ? "; guess: of a step at the median MFU of the other families." : ".");
     print_times(arena, v, out);
     print_memory(arena, v, out);
     pp_validation_print_figures(arena, v, out);

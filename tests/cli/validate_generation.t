@@ -1,7 +1,7 @@
 # Published runs that generate: what is predicted, and errors by family.
 $ pipesim validate tests/published/inference.csv --family ft-20b-tp4 | sed -E 's/[-+]?[0-9.]+ %/N %/g' | sed -n '1,2p;/generation/,/latency/p'
-> 0 rows: 0 predicted; of 0 that state every setting, 0
-> 45 more are of runs that generate, which count apart; 45 predicted
+> 45 rows of runs that generate; 45 predicted
+> An error is predicted / published - 1. median, p90, mean: of its size; bias: the
 > generation             figure        rows   median      p90     mean     bias
 > every family           latency         45    N %    N %    N %   N %
 $ pipesim validate tests/published/inference.csv --json | python3 -c 'import json, sys; r = json.load(sys.stdin)["rows"]; e = sorted(abs(x["latency_s_error_frac"]) for x in r if x["predicted_latency_s"]); print(len(e), e[len(e) // 2] < 0.1, e[9 * len(e) // 10] < 0.25)'
