@@ -113,6 +113,22 @@ void pp_page_percent(const struct pp_page *page, const char *key, double frac)
     pp_page_cell(page, key, frac, text);
 }
 
+int pp_page_begin_choices(const struct pp_page *page, const struct pp_page_choices *choices)
+{
+    const int shown = choices->count < PP_PAGE_ROWS ? choices->count : PP_PAGE_ROWS;
+
+    fputs("<div class=\"wide\"><table><caption>", page->out);
+    if (shown < choices->count)
+        pp_html(page->out, "The first %d of %d. ", shown, choices->count);
+    pp_html(page->out, "%s</caption>\n<thead><tr><th class=\"number\">#</th>", choices->legend);
+    for (int i = 0; i < choices->word_count; i++)
+        pp_html(page->out, "<th>%s</th>", choices->words[i]);
+    for (int i = 0; i < choices->figure_count; i++)
+        pp_html(page->out, "<th class=\"number\">%s</th>", choices->figures[i]);
+    fputs("</tr></thead>\n<tbody>\n", page->out);
+    return shown;
+}
+
 void pp_page_printed(const struct pp_page *page, void (*print)(const void *, FILE *),
                      const void *subject)
 {

@@ -25,6 +25,15 @@ struct pp_page_card {
     bool is_bad;
 };
 void pp_page_card(const struct pp_page *page, const struct pp_page_card *card);
+/* Table of choices: a number, columns of words, columns of figures. Begins it with names and a
+ * legend, and returns how many rows are shown, of `count`. */
+struct pp_page_choices {
+    int count;
+    const char *legend;
+    const char *const *words, *const *figures;
+    int word_count, figure_count;
+};
+int pp_page_begin_choices(const struct pp_page *page, const struct pp_page_choices *choices);
 /* Write a figure of --json, alone and as a cell of a table. */
 void pp_page_figure(const struct pp_page *page, const char *key, double value, const char *text);
 void pp_page_cell(const struct pp_page *page, const char *key, double value, const char *text);

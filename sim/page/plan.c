@@ -175,18 +175,15 @@ static void write_row(struct pp_arena *arena, const struct pp_page *page, const 
 
 static void write_table(struct pp_arena *arena, const struct pp_page *page, const struct plan *plan)
 {
-    const int shown = plan->count < PP_PAGE_ROWS ? plan->count : PP_PAGE_ROWS;
+    static const char *const FIGURES[] = {"step", "MFU", "peak"};
+    const int shown = pp_page_begin_choices(
+        page, &(struct pp_page_choices){.count = plan->count,
+                                        .legend = "Bold: ties with the best; !: tight",
+                                        .words = plan->columns,
+                                        .word_count = plan->column_count,
+                                        .figures = FIGURES,
+                                        .figure_count = PP_COUNT(FIGURES)});
 
-    fputs("<div class=\"wide\"><table><caption>", page->out);
-    if (shown < plan->count)
-        pp_html(page->out, "The first %d of %d. ", shown, plan->count);
-    fputs("Bold: ties with the best; !: tight</caption>\n<thead><tr><th class=\"number\">#</th>",
-          page->out);
-    for (int i = 0; i < plan->column_count; i++)
-        pp_html(page->out, "<th>%s</th>", plan->columns[i]);
-    fputs("<th class=\"number\">step</th><th class=\"number\">MFU</th><th class=\"number\">peak"
-          "</th></tr></thead>\n<tbody>\n",
-          page->out);
     for (int i = 0; i < shown; i++)
         write_row(arena, page, plan, i);
     fputs("</tbody></table></div>\n", page->out);

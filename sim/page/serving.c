@@ -99,20 +99,16 @@ static void write_table(struct pp_arena *arena, const struct pp_page *page,
                         const struct pp_serving *s)
 {
     static const char *const NAMES[] = {"GPUs", "TP", "PP", "DP", "batch", "groups"};
-    const int shown = s->count < PP_PAGE_ROWS ? s->count : PP_PAGE_ROWS;
+    static const char *const FIGURES[] = {"first token", "each token", "tokens/s", "of a GPU",
+                                          "peak"};
+    const int shown = pp_page_begin_choices(
+        page, &(struct pp_page_choices){.count = s->count,
+                                        .legend = "Bold: fits, within the limits; !: does not fit",
+                                        .words = NAMES,
+                                        .word_count = PP_COUNT(NAMES),
+                                        .figures = FIGURES,
+                                        .figure_count = PP_COUNT(FIGURES)});
 
-    fputs("<div class=\"wide\"><table><caption>", page->out);
-    if (shown < s->count)
-        pp_html(page->out, "The first %d of %d. ", shown, s->count);
-    fputs("Bold: fits, within the limits; !: does not fit</caption>\n"
-          "<thead><tr><th class=\"number\">#</th>",
-          page->out);
-    for (size_t i = 0; i < PP_COUNT(NAMES); i++)
-        pp_html(page->out, "<th>%s</th>", NAMES[i]);
-    fputs("<th class=\"number\">first token</th><th class=\"number\">each token</th>"
-          "<th class=\"number\">tokens/s</th><th class=\"number\">of a GPU</th>"
-          "<th class=\"number\">peak</th></tr></thead>\n<tbody>\n",
-          page->out);
     for (int i = 0; i < shown; i++)
         write_row(arena, page, s, i);
     fputs("</tbody></table></div>\n", page->out);
