@@ -97,8 +97,8 @@ static double cache_bytes(const struct pp_measurement *row)
            (isfinite(bits) ? bits : 16) / 8 * tokens * pp_measure_number(row, PP_COL_BATCH);
 }
 
-/* Adds what lives elsewhere. Weights on the host leave the device to the cache; one that is larger
- * than all devices was on the host, too. */
+/* Adds what lives elsewhere. Weights on the host leave the devices to the cache. If a run ended
+ * with one that is larger than all of them, it was on the host, too. */
 static enum pp_status put_offload(struct pp_measure_writer *w, struct pp_error *err)
 {
     const char *cell = w->row->cell[PP_COL_OFFLOAD], *text = pp_measure_given(w, "cluster");
@@ -108,7 +108,7 @@ static enum pp_status put_offload(struct pp_measure_writer *w, struct pp_error *
         return PP_OK;
     PP_TRY(pp_cluster_load(w->arena, text, &cluster, err));
     const bool is_beyond = cache_bytes(w->row) > (double)w->gpus * cluster.device.memory_bytes;
-    if (is_beyond && !strstr(cell, "kv=")) {
+    if (is_beyond && !w->row->is_out_of_memory && strstr(cell, "p=host") && !strstr(cell, "kv=")) {
         cell = pp_arena_printf(w->arena, "%s,kv=host", cell);
         pp_measure_note(w, "kv=host: the cache is larger than the devices");
     }
@@ -132,8 +132,10 @@ enum pp_status pp_measure_put_generation(struct pp_measure_writer *w, struct pp_
     PP_TRY(put_sizes(w, err));
     if (*w->row->cell[PP_COL_MLP])
         pp_measure_put(w, "mlp", w->row->cell[PP_COL_MLP]);
-    if (pp_measure_matches(w->row->cell[PP_COL_NOTE], "top_p"))
+    if (pp_measure_matches(w->row->cell[PP_COL_NOTE], "top_p")) {
         pp_measure_put(w, "sampling", "top-p");
+        pp_measure_note(w, "sampling top-p: the note has top_p");
+    }
     put_precision(w);
     put_framework(w);
     PP_TRY(pp_measure_put_cluster(w, err));

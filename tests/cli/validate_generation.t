@@ -29,7 +29,14 @@ $ pipesim validate tests/published/inference.csv --row ft-20b-tp4-136 | grep -A4
 # Half of the rates of tokens are within 10 %, nine of ten within 25 %.
 $ pipesim validate tests/published/inference.csv --json | python3 -c 'import json, sys; r = json.load(sys.stdin)["rows"]; e = sorted(abs(x["tokens_per_s_error_frac"]) for x in r if x["predicted_tokens_per_s"]); print(len(e), e[len(e) // 2] < 0.1, e[9 * len(e) // 10] < 0.25)'
 > 26 True True
-# A cache that is larger than the devices was on the host with the weights. Top-p is in the note.
+# A run that ended with a cache larger than its devices had it on the host. Here 200 sequences of
+# 0.8 GiB fill two devices. A row may say where its cache was. Top-p is in the note.
+$ while read -r b kv o end; do (head -1 tests/published/inference.csv; echo "r,f,s,x,40,5120,40,40,128,20480,plain,50272,A100-SXM4-80GB,2,2,2,1,$b,1024,32,fp16,,$kv,\"$o\",vllm,,1,,,,$end,") >r.csv; echo "$b $kv $o $end: $(pipesim validate r.csv --row r | grep -o -e '--offload [^ ]*')"; done <<< $'240 16 p=host\n160 16 p=host\n240 8 p=host\n240 16 p=host OOM\n240 16 p=host,kv=host:50%'; rm r.csv
+> 240 16 p=host : --offload p=host,kv=host
+> 160 16 p=host : --offload p=host
+> 240 8 p=host : --offload p=host
+> 240 16 p=host OOM: --offload p=host
+> 240 16 p=host,kv=host:50% : --offload p=host,kv=host:50%
 $ pipesim validate tests/published/inference.csv --row flexgen-opt-30b-w4 | grep -o -e '--offload [^ ]*' -e 'kv=host: .*'
 > kv=host: the cache is larger than the devices
 > --offload p=host,kv=host
