@@ -54,8 +54,8 @@ struct pp_framework {
     double sample_gap_s;   /* of the device, to choose the token of a sequence */
     double one_shot_s;     /* of a sum over a switch in one kernel, which reads the values of all
                             * other devices, without its bytes; 0 = there is none */
-    double host_link_frac; /* of the link to the host that copies reach, as their pages are not
-                            * pinned; 0 = all */
+    double host_link_frac; /* of the link to the host that copies reach, fitted on published rates;
+                            * 0 = all */
     /* messages between stages */
     enum pp_exchange exchange;
     bool sends_whole; /* every tensor-parallel device sends and receives all of a message */
