@@ -68,6 +68,7 @@ struct texts {
     struct pp_arena *arena;
     struct pp_named_bytes *list;
     int count, capacity;
+    bool is_file; /* of lines */
 };
 
 static void add(struct texts *t, const char *name, const char *bytes, size_t length)
@@ -89,11 +90,9 @@ static enum pp_status add_lines(struct texts *t, const char *path, struct pp_err
         const size_t left = (size_t)(file.data + file.length - at);
         end = memchr(at, '\n', left) ? memchr(at, '\n', left) : at + left;
         const size_t length = (size_t)(end - at) - (end > at && end[-1] == '\r');
-        const char *name = pp_arena_printf(t->arena, "%s:%d", path, ++number);
+        const char *name = pp_arena_printf(t->arena, "line %d of %s", ++number, path);
         if (length == 0)
-            return pp_error_set(err, PP_EINVAL,
-                                "--prompt-file %s: the line is empty; each line is "
-                                "a prompt",
+            return pp_error_set(err, PP_EINVAL, "--prompt-file: %s is empty; each line is a prompt",
                                 name);
         add(t, name, at, length);
     }
@@ -106,8 +105,10 @@ static enum pp_status add_lines(struct texts *t, const char *path, struct pp_err
 
 static enum pp_status add_typed(struct texts *t, const char *typed, struct pp_error *err)
 {
-    const char *name =
-        t->count ? pp_arena_printf(t->arena, "--prompt %d", t->count + 1) : "--prompt";
+    static const char *const NAMES[] = {"--prompt", "the second --prompt", "the third --prompt"};
+    const char *name = t->count < (int)PP_COUNT(NAMES)
+                           ? NAMES[t->count]
+                           : pp_arena_printf(t->arena, "number %d of --prompt", t->count + 1);
     struct pp_bytes bytes = {(char *)(uintptr_t)typed, strlen(typed)};
 
     if (strcmp(typed, "-") == 0) {
@@ -131,7 +132,8 @@ static enum pp_status gather(const struct pp_exec_wish *wish, struct texts *t,
     if (typed->count && wish->prompt_file)
         return pp_error_set(err, PP_EINVAL,
                             "--prompt and --prompt-file both are the prompts; give one of them");
-    if (wish->prompt_file)
+    t->is_file = wish->prompt_file != NULL;
+    if (t->is_file)
         return add_lines(t, wish->prompt_file, err);
     for (int i = 0; i < typed->count; i++)
         PP_TRY(add_typed(t, typed->all[i], err));
@@ -153,9 +155,10 @@ static enum pp_status encode(struct pp_arena *arena, const struct texts *t, stru
         PP_TRY(pp_token_texts_encode(arena, &g->texts, t->list[i], &lists[i], err));
         if (lists[i].count != lists[0].count)
             return pp_error_set(err, PP_EINVAL,
-                                "%s has %zu tokens, but %s has %zu: prompts of a run have equally "
-                                "many; give it a run of its own, or make it as long",
-                                t->list[i].name, lists[i].count, t->list[0].name, lists[0].count);
+                                "%s has %zu tokens, but the first%s has %zu: prompts of a run have "
+                                "equally many; give it a run of its own, or make it as long",
+                                t->list[i].name, lists[i].count, t->is_file ? " line" : "",
+                                lists[0].count);
     }
     const size_t each = lists[0].count;
     int32_t *ids = PP_ARRAY(arena, int32_t, (size_t)t->count * each);

@@ -63,6 +63,15 @@ static void print_head(const struct pp_exec_page *page, const struct pp_generate
     fputc('\n', page->out);
 }
 
+/* Texts that differ from the one above the report. */
+static void print_texts(const struct pp_exec_page *page, const struct pp_generate *g)
+{
+    const int more = (g->sampler.top_p > 0 ? pp_generate_sequences(g) : g->prompts.count) - 1;
+
+    if (more > 0)
+        paragraph(page, "texts", "the first is above; %d~more: --json has all", more);
+}
+
 static void print_times(const struct pp_exec_page *page, const struct pp_generate *g)
 {
     const struct pp_generate_result *r = &g->result;
@@ -137,6 +146,7 @@ void pp_generate_report(const struct pp_generate *g, struct pp_terminal terminal
 
     fputc('\n', out);
     print_head(&page, g);
+    print_texts(&page, g);
     print_times(&page, g);
     print_cache(&page, g);
     print_check(&page, g);

@@ -46,9 +46,12 @@ static enum pp_status check_wish(const struct pp_exec_wish *wish, struct pp_erro
 {
     if (wish->given.offload.count)
         return pp_error_set(err, PP_EINVAL,
-                            "%s: weights on another tier are only simulated; nearest: pipesim "
-                            "--mode infer %s%s",
-                            wish->given.offload.typed, wish->given.offload.typed,
+                            "%s: %s on another tier %s only simulated; nearest: pipesim --mode "
+                            "infer %s%s",
+                            wish->given.offload.typed,
+                            strncmp(wish->offload, "kv", 2) == 0 ? "the cache" : "weights",
+                            strncmp(wish->offload, "kv", 2) == 0 ? "is" : "are",
+                            wish->given.offload.typed,
                             strstr(wish->offload, "=peer") ? " --peers 1" : "");
     return PP_OK;
 }

@@ -176,9 +176,11 @@ PP_ROW_AGAIN(STRING, tokenizer, "DIR|FILE", G_MODEL, GENERATE,
 PP_ROW_TEXT(prompt, "TEXT", G_GENERATE, GENERATE,
     .default_text = "'The '", .is_repeatable = true,
     .help = "The text to continue. All sequences have it; given several times, sequences have them "
-            "in turn. All have equally many tokens. - reads standard input.")
+            "in turn. All have equally many tokens. - reads standard input. The first text is "
+            "printed; --json has all.")
 PP_ROW_TEXT(prompt_file, "FILE", G_GENERATE, GENERATE,
-    .help = "A prompt a line, for the sequences in turn. - reads standard input.")
+    .help = "A prompt a line, for the sequences in turn. - reads standard input. The first text is "
+            "printed; --json has all.")
 PP_ROW_INT(batch, "B", 1, BIG, G_GENERATE, GENERATE,
     .default_text = "as many as prompts, or as --groups",
     .help = "Sequences of each replica.")

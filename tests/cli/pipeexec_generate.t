@@ -134,11 +134,22 @@ $ pipeexec generate --resume ck --prompt ""; pipeexec generate --resume ck --pro
 ! pipeexec: error: --prompt: the argument is empty: TEXT is expected
 ! pipeexec: error: the prompt has 71 tokens, but model 'tiny-like' has 64 positions, for prompt and tokens together: a prompt has at most 63
 ! pipeexec: error: --prompt: token 1 is 104, but the model knows those below 100; without --tokenizer each byte is a token
-! pipeexec: error: --prompt 2 has 4 tokens, but --prompt has 3: prompts of a run have equally many; give it a run of its own, or make it as long
+! pipeexec: error: the second --prompt has 4 tokens, but the first has 3: prompts of a run have equally many; give it a run of its own, or make it as long
 ! pipeexec: error: --prompt and --prompt-file both are the prompts; give one of them
 ! pipeexec: error: standard input: the prompt is empty; give at least one token
-! pipeexec: error: --prompt-file -:2: the line is empty; each line is a prompt
+! pipeexec: error: --prompt-file: line 2 of - is empty; each line is a prompt
 = 2
+$ printf 'The \nAnd\n' >odd; pipeexec generate --prompt-file odd; pipeexec generate --prompt a --prompt b --prompt c --prompt de; pipeexec generate --offload kv=host
+! pipeexec: error: line 2 of odd has 3 tokens, but the first line has 4: prompts of a run have equally many; give it a run of its own, or make it as long
+! pipeexec: error: number 4 of --prompt has 2 tokens, but the first has 1: prompts of a run have equally many; give it a run of its own, or make it as long
+! pipeexec: error: --offload kv=host: the cache on another tier is only simulated; nearest: pipesim --mode infer --offload kv=host
+= 2
+# One text is printed; the report says where others are.
+$ for o in "--prompt-file two" "--prompt a --prompt b --batch 4" "--batch 3 --sampling top-p=1" "--batch 3"; do pipeexec generate $o --tokens 3 | grep " texts " || echo none; done
+>   texts         the first is above; 1 more: --json has all
+>   texts         the first is above; 1 more: --json has all
+>   texts         the first is above; 2 more: --json has all
+> none
 $ pipeexec generate --model llama2-7b --layers 1 --hidden 64 --heads 2 --ffn 64 --vocab 256 --np 2 --tokens 40000
 ! pipeexec: error: --tokens 40000: a program has at most 65535 stages, tokens times ranks; nearest: --tokens 32767
 = 2
