@@ -30,6 +30,7 @@ static void paragraph(const char *words, FILE *out)
 void pp_page_network(struct pp_arena *arena, const struct pp_page *page, const struct pp_result *r)
 {
     const struct pp_link_loads loads = pp_links_of(arena, r);
+    const char *whole = pp_line_whole(&r->config);
     const char *demand = pp_line_demand(arena, r, &loads);
 
     pp_page_heading(page, "network", "Network");
@@ -38,11 +39,12 @@ void pp_page_network(struct pp_arena *arena, const struct pp_page *page, const s
         paragraph(pp_arena_printf(arena, "The busiest link: %s", demand), page->out);
     if (loads.count == 0)
         return;
-    fputs("<div class=\"wide\"><table><caption>Use of a link: bytes of messages and gradient sums "
-          "in a step / (bandwidth x step), of all replicas</caption>\n<thead><tr><th>links</th><th "
-          "class=\"number\">number</th><th class=\"number\">a step</th><th class=\"number\">mean "
-          "use</th><th class=\"number\">highest use</th><th>busiest</th></tr></thead>\n<tbody>\n",
-          page->out);
+    pp_html(page->out,
+            "<div class=\"wide\"><table><caption>Use of a link: bytes of messages%s "
+            "in a %s / (bandwidth x %s), of all replicas</caption>\n<thead><tr><th>links</th><th "
+            "class=\"number\">number</th><th class=\"number\">a %s</th><th class=\"number\">mean "
+            "use</th><th class=\"number\">highest use</th><th>busiest</th></tr></thead>\n<tbody>\n",
+            r->config.generation.passes > 0 ? "" : " and gradient sums", whole, whole, whole);
     for (int i = 0; i < loads.count && i < PP_LINK_CLASSES_SHOWN; i++)
         write_class(arena, page, &loads.classes[i], i);
     fputs("</tbody></table></div>\n", page->out);

@@ -46,7 +46,7 @@ static double scale_of(const struct pp_result *r)
 bool pp_page_has_part(const struct pp_result *r, int part)
 {
     int64_t bytes[PP_MEMORY_PARTS];
-    bool has_any = !pp_plot_memory_parts[part].is_rare;
+    bool has_any = !pp_plot_memory_parts[part].is_rare && r->config.generation.passes == 0;
 
     for (int rank = 0; !has_any && rank < r->program->ranks; rank++) {
         pp_memory_whole_parts(&r->memory[rank], bytes);
@@ -98,7 +98,8 @@ static void write_row(const struct pp_page *page, const struct pp_result *r, int
     write_times(page, r, rank);
     if (!r->config.is_unit)
         write_bytes(page, r, rank);
-    write_activations(page, r, rank);
+    if (r->config.generation.passes == 0)
+        write_activations(page, r, rank);
     fputs("</tr>\n", page->out);
 }
 
@@ -119,7 +120,9 @@ static void write_head(const struct pp_result *r, FILE *out)
             pp_html(out, "%s</th>", pp_plot_memory_parts[i].name);
         }
     }
-    fputs("<th class=\"number\">chunks held</th></tr></thead>\n", out);
+    if (r->config.generation.passes == 0)
+        fputs("<th class=\"number\">chunks held</th>", out);
+    fputs("</tr></thead>\n", out);
 }
 
 static void write_caption(const struct pp_result *r, FILE *out)
@@ -140,9 +143,10 @@ static void write_caption(const struct pp_result *r, FILE *out)
     else
         pp_html(out,
                 "Memory for each device at the rank's own peak, in GiB; the dashed line is the "
-                "device's %.1f GiB, the fullest rank is bold. Chunks held: most chunk activations "
-                "at once",
-                pp_config_capacity_bytes(&r->config) / PP_GIB);
+                "device's %.1f GiB, the fullest rank is bold%s",
+                pp_config_capacity_bytes(&r->config) / PP_GIB,
+                r->config.generation.passes > 0 ? ""
+                                                : ". Chunks held: most chunk activations at once");
     fputs("</caption>\n", out);
 }
 

@@ -115,7 +115,7 @@ static const char *const WHAT[PP_TIME_PARTS] = {
     [PP_TIME_OPTIMIZER] = "updating parameters",
     [PP_TIME_MOVES] = "idle while waiting for a copy between memory tiers",
     [PP_TIME_BUBBLE] = "all other idle time: the message has not been sent yet, or nothing is left "
-                       "to do before the end of the step",
+                       "to do before the end",
 };
 
 static void write_band(const struct pp_page *page, const struct pp_result *r, double whole_s)
@@ -171,16 +171,18 @@ static void write_tiers(const struct pp_page *page, const struct pp_result *r)
 void pp_page_time(const struct pp_page *page, const struct pp_result *r)
 {
     FILE *out = page->out;
+    const char *whole = pp_line_whole(&r->config);
     char text[PP_TEXT_BYTES];
 
     pp_page_heading(page, "time", "Where the time goes");
     fputs("<div class=\"band\">", out);
     write_band(page, r, r->metrics.iteration_s);
-    fputs("</div>\n<div class=\"wide\"><table><caption>Share of the step, average over pipeline "
-          "ranks; the parts add up to the step</caption>\n<thead><tr><th>part</th><th "
-          "class=\"number\">share</th><th class=\"number\">a step</th><th>what it is</th></tr>"
-          "</thead>\n<tbody>\n",
-          out);
+    pp_html(out,
+            "</div>\n<div class=\"wide\"><table><caption>Share of the %s, average over pipeline "
+            "ranks; the parts add up to the %s</caption>\n<thead><tr><th>part</th><th "
+            "class=\"number\">share</th><th class=\"number\">a %s</th><th>what it is</th></tr>"
+            "</thead>\n<tbody>\n",
+            whole, whole, whole);
     for (int i = 0; i < PP_TIME_PARTS; i++)
         if (r->metrics.time_frac[i] != 0)
             write_part(page, r, i);

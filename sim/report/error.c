@@ -32,7 +32,8 @@ static const char *line(struct pp_arena *arena, const struct pp_config *config, 
     const struct pp_error_band *step = &bands.step, *memory = &bands.memory;
     const char *p90 = memory->rows ? pp_arena_printf(arena, "%.0f~%%", 100 * memory->p90_frac) : "";
 
-    if (config->is_unit || config->cost)
+    /* the bands are of steps that train */
+    if (config->is_unit || config->cost || config->generation.passes > 0)
         return NULL;
     if (bands.missing)
         return pp_arena_printf(arena, "not known: %s", bands.missing);

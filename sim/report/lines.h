@@ -23,6 +23,8 @@ const char *pp_line_folding(struct pp_arena *arena, const struct pp_result *resu
 
 /* Exposed communication and transfers that share links; NULL without a network. */
 const char *pp_line_network(struct pp_arena *arena, const struct pp_result *result);
+/* Returns the name of the simulated time: a run that generates is no step. */
+const char *pp_line_whole(const struct pp_config *config);
 /* The demand on the busiest link, if it is near its capacity; else NULL. */
 struct pp_link_loads;
 const char *pp_line_demand(struct pp_arena *arena, const struct pp_result *result,

@@ -71,10 +71,16 @@ const char *pp_line_demand(struct pp_arena *arena, const struct pp_result *r,
 
 const char *pp_line_network(struct pp_arena *arena, const struct pp_result *r)
 {
-    return has_network(r) ? pp_arena_printf(arena, "exposed %.1f~%% of the step; %s (%s)",
-                                            100 * r->metrics.exposed_comm_frac, meetings(arena, r),
-                                            r->config.engine->name)
-                          : NULL;
+    return has_network(r)
+               ? pp_arena_printf(arena, "exposed %.1f~%% of the %s; %s (%s)",
+                                 100 * r->metrics.exposed_comm_frac, pp_line_whole(&r->config),
+                                 meetings(arena, r), r->config.engine->name)
+               : NULL;
+}
+
+const char *pp_line_whole(const struct pp_config *config)
+{
+    return config->generation.passes > 0 ? "run" : "step";
 }
 
 void pp_report_network(const struct pp_result *r, int width, FILE *out)
