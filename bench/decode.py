@@ -15,6 +15,8 @@ import json, os, subprocess, sys, time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import oracle
+
+oracle.begin("torch", "transformers")
 import torch, transformers
 
 torch.set_num_threads(1)

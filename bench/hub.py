@@ -11,12 +11,14 @@ on them, so their gradients are rounding errors, which AdamW scales to whole ste
 positions beyond the sample are left out, too: PyTorch decays them, pipeexec keeps them.
 
 usage: hub.py PIPEEXEC [--short]
-Exit: 0 all within the bounds, 1 one is not, 77 torch, transformers or safetensors is missing.
+Exit: 0 all within the bounds, 1 one is not, 77 numpy, torch, transformers or safetensors is missing.
 """
 import json, math, os, struct, subprocess, sys, tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import oracle
+
+oracle.begin("numpy", "torch", "transformers", "safetensors")
 import numpy, torch, transformers
 from safetensors.torch import load_file
 
