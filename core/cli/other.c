@@ -21,6 +21,9 @@ static const char SIM_OPTIONS[] =
     "sync-share|template|time-unit|title|to|tolerance|top|topo|tp-overlap|update-barrier|"
     "usable|weight-bits|where|window|wires|with|worst|x-range|xml|y-range";
 
+/* Options of pipesim --mode infer for what pipeexec generate does not do. */
+static const char SIMULATED_OPTIONS[] = "kv|kv-bits|packed|weight-bits";
+
 static const char EXEC_OPTIONS[] =
     "backend|balance-loss|calibrate-ep|calibrate-on|calibrate-tp|check|checkpoint|"
     "checkpoint-every|checkpoint-keep|checkpoint-sync|clip|clock|cores|data|device-memory|"
@@ -56,6 +59,8 @@ bool pp_cli_name_other_option(const struct pp_cli *cli, const char *name, struct
     if (!has(is_sim(cli) ? EXEC_OPTIONS : SIM_OPTIONS, name))
         return false;
     pp_error_append(err, "; only %s has it: %s help --%s", other, other, name);
+    if (!is_sim(cli) && has(SIMULATED_OPTIONS, name))
+        pp_error_append(err, "; it is only simulated: pipesim --mode infer --%s", name);
     return true;
 }
 

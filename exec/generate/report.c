@@ -36,24 +36,24 @@ static void print_head(const struct pp_exec_page *page, const struct pp_generate
     char text[PP_EXEC_TEXT_BYTES];
     size_t used;
 
-    fprintf(page->out, "%spipeexec %s  %s on %d rank%s%s%s\n\n", page->bold, PP_VERSION,
-            g->program->name, g->program->ranks, plural(g->program->ranks), page->plain,
+    used = pp_exec_append(text, 0, "%s on %d rank%s", g->program->name, g->program->ranks,
+                          plural(g->program->ranks));
+    if (c->tp > 1)
+        used = pp_exec_append(text, used, ", tp %d", c->tp);
+    if (c->replicas > 1)
+        pp_exec_append(text, used, ", %d replicas", c->replicas);
+    fprintf(page->out, "%spipeexec %s  %s%s%s\n\n", page->bold, PP_VERSION, text, page->plain,
             g->chosen ? "  (* = chosen for you)" : "");
     paragraph(page, "model", "%s, %d~layer%s, hidden~%d, vocab~%d; weights %s%s", c->net.name,
               c->net.layers, plural(c->net.layers), c->net.hidden, c->net.vocab,
               g->weights ? "of " : "drawn at random (trained ones: --resume~DIR or --model~DIR)",
               g->weights ? g->weights : "");
-    used = pp_exec_append(text, 0, "%d~sequence%s%s in %d%s~group%s", pp_generate_sequences(g),
-                          plural(pp_generate_sequences(g)), star(g, PP_GENERATE_CHOSE_BATCH),
-                          of->groups * c->replicas, star(g, PP_GENERATE_CHOSE_GROUPS),
-                          plural(of->groups * c->replicas));
+    used =
+        pp_exec_append(text, 0, "%d~sequence%s%s%s in %d%s~group%s", of->batch, plural(of->batch),
+                       star(g, PP_GENERATE_CHOSE_BATCH), c->replicas > 1 ? " a replica" : "",
+                       of->groups, star(g, PP_GENERATE_CHOSE_GROUPS), plural(of->groups));
     if (of->prompt_groups > of->groups)
-        used =
-            pp_exec_append(text, used, ", prompts in %d~pieces", of->prompt_groups * c->replicas);
-    if (c->tp > 1)
-        used = pp_exec_append(text, used, ", tp %d", c->tp);
-    if (c->replicas > 1)
-        used = pp_exec_append(text, used, ", %d replicas", c->replicas);
+        used = pp_exec_append(text, used, ", prompts in %d~pieces", of->prompt_groups);
     pp_exec_append(text, used, ": %d~token%s in, %d%s out, %s", of->prompt_tokens,
                    plural(of->prompt_tokens), of->passes, star(g, PP_GENERATE_CHOSE_TOKENS),
                    g->sampling);

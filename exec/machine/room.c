@@ -182,13 +182,12 @@ static void tell_parts(const struct pp_machine *m, int rank, struct pp_error *er
 {
     const struct pp_rank_layout *l = &m->layout[rank];
 
-    pp_error_append(
-        err,
-        "\n  rank %d, in MiB: weights %.0f, gradients %.0f, optimizer %.0f, activations "
-        "%.0f, other %.0f",
-        rank, (double)l->params_bytes / MIB, (double)l->grads_bytes / MIB,
-        (double)l->optimizer_bytes / MIB, (double)l->activations_bytes / MIB,
-        (double)(l->buffers_bytes + l->other_bytes) / MIB);
+    pp_error_append(err, "\n  rank %d, in MiB: weights %.0f", rank, (double)l->params_bytes / MIB);
+    if (!m->options.generation)
+        pp_error_append(err, ", gradients %.0f, optimizer %.0f", (double)l->grads_bytes / MIB,
+                        (double)l->optimizer_bytes / MIB);
+    pp_error_append(err, ", activations %.0f, other %.0f", (double)l->activations_bytes / MIB,
+                    (double)(l->buffers_bytes + l->other_bytes) / MIB);
 }
 
 /* Ranks without room where this one has none: how many, and the first. */

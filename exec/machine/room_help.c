@@ -10,9 +10,12 @@ static int count_kind(const struct pp_program *p, int rank, int kind)
     return count;
 }
 
-/* bf16 halves activations, but its master weights take more than its weights save. */
+/* bf16 halves activations, but its master weights, if it trains, take more than its weights save.
+ */
 static bool does_bf16_help(const struct pp_machine *m, const struct pp_rank_layout *l)
 {
+    if (m->options.generation)
+        return m->options.kernels->element_bytes >= sizeof(float);
     const struct pp_batch *b = m->options.batch;
     const int seq = m->options.stages[0]->net->seq / b->splits;
     const size_t bytes = m->options.kernels->element_bytes;
@@ -31,6 +34,7 @@ void pp_room_help(const struct pp_machine *m, double needed_bytes, int rank, str
     const bool alone = pp_is_alone(m), has_forwards = count_kind(m->p, rank, PP_F) > 1;
     const double least_bytes = LEAST_FRAC * needed_bytes / (alone ? 1 : m->worker_count);
     const bool has_activations = (double)l->activations_bytes >= least_bytes;
+    const bool generates = m->options.generation != NULL;
     const int in_flight = l->slots[PP_SLOT_KEPT] + l->slots[PP_SLOT_SAVED];
     const struct {
         bool helps;
@@ -40,14 +44,15 @@ void pp_room_help(const struct pp_machine *m, double needed_bytes, int rank, str
         {has_activations && b->splits == 1 && count_kind(m->p, rank, PP_R) == 0 &&
              l->slots[PP_SLOT_SAVED] > 1,
          "--recompute full"},
-        {has_activations && does_bf16_help(m, l), "--precision bf16"},
-        {m->cuts[0].optimizer == 1 && m->replicas * m->p->pipelines > 1, "--zero 1"},
+        {(generates || has_activations) && does_bf16_help(m, l), "--precision bf16"},
+        {!generates && m->cuts[0].optimizer == 1 && m->replicas * m->p->pipelines > 1, "--zero 1"},
+        {generates && has_activations, "a lower --batch"},
         {(double)m->options.reserved_bytes >= least_bytes, "--no-check"},
         {!alone && m->replicas > 1, "a lower --dp"},
-        {has_activations && has_forwards && in_flight >= count_kind(m->p, rank, PP_F),
+        {!generates && has_activations && has_forwards && in_flight >= count_kind(m->p, rank, PP_F),
          "fewer --micro-batches"},
-        {has_activations && b->mbs > b->granules, "a lower --mbs"},
-        {has_activations && net->seq > 1, "a lower --seq"},
+        {!generates && has_activations && b->mbs > b->granules, "a lower --mbs"},
+        {!generates && has_activations && net->seq > 1, "a lower --seq"},
         {net->layers > 1, "fewer --layers"},
         {true, "a lower --hidden"},
     };

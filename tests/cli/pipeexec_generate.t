@@ -139,11 +139,24 @@ $ pipeexec generate --resume ck --prompt ""; pipeexec generate --resume ck --pro
 ! pipeexec: error: standard input: the prompt is empty; give at least one token
 ! pipeexec: error: --prompt-file: line 2 of - is empty; each line is a prompt
 = 2
-$ printf 'The \nAnd\n' >odd; pipeexec generate --prompt-file odd; pipeexec generate --prompt a --prompt b --prompt c --prompt de; pipeexec generate --offload kv=host
+$ printf 'The \nAnd\n' >odd; pipeexec generate --prompt-file odd; pipeexec generate --prompt a --prompt b --prompt c --prompt de; pipeexec generate --offload kv=host; pipeexec generate --kv-bits 8
 ! pipeexec: error: line 2 of odd has 3 tokens, but the first line has 4: prompts of a run have equally many; give it a run of its own, or make it as long
 ! pipeexec: error: number 4 of --prompt has 2 tokens, but the first has 1: prompts of a run have equally many; give it a run of its own, or make it as long
 ! pipeexec: error: --offload kv=host: the cache on another tier is only simulated; nearest: pipesim --mode infer --offload kv=host
+! pipeexec: error: unknown option --kv-bits; only pipesim has it: pipesim help --kv-bits; it is only simulated: pipesim --mode infer --kv-bits
+! try: pipeexec generate --help
 = 2
+# Sizes are those of a replica, as in pipesim.
+$ pipeexec generate --np 2 --tp 2 --dp 2 --batch 4 --groups 2 --prompt-groups 4 --tokens 3 | grep -A 1 -E "^pipeexec|serve"
+> pipeexec 0.1.0  generate on 2 ranks, tp 2, 2 replicas
+>
+> --
+>   serve         4 sequences a replica in 2 groups, prompts in 4 pieces: 4 tokens
+>                 in, 3 out, greedy
+# What does not fit says so before it is drawn. There are no gradients.
+$ pipeexec generate --model llama3-405b --tokens 2 2>&1 | sed 's/ [0-9][0-9]* MiB/ X MiB/g; s/weights [0-9]*/weights X/; s/; lists.*; try/; try/'
+> pipeexec: error: the run needs X MiB in all, this machine has X MiB free; try --precision bf16, fewer --layers, a lower --hidden
+>   rank 0, in MiB: weights X, activations 0, other 3
 # One text is printed; the report says where others are.
 $ for o in "--prompt-file two" "--prompt a --prompt b --batch 4" "--batch 3 --sampling top-p=1" "--batch 3"; do pipeexec generate $o --tokens 3 | grep " texts " || echo none; done
 >   texts         the first is above; 1 more: --json has all
