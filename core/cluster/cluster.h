@@ -40,6 +40,7 @@ struct pp_device {
     const char *source;
     bool is_attention_first;   /* fused as in FlashAttention 1, else as in 2 */
     bool is_attention_unfused; /* no FlashAttention for it: scores are stored in memory */
+    bool is_attention_stated;  /* a cluster's text says which */
 };
 
 /* Is true if only the matrices of blocks have that precision, and all else bf16: fp8, nvfp4. */

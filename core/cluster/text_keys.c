@@ -144,6 +144,7 @@ static enum pp_status set_peak(struct pp_cluster_text *text, const char *value,
 static enum pp_status set_attention(struct pp_cluster_text *text, const char *value,
                                     struct pp_error *err)
 {
+    text->cluster.device.is_attention_stated = true;
     text->cluster.device.is_attention_unfused = strcmp(value, "unfused") == 0;
     if (text->cluster.device.is_attention_unfused || strcmp(value, "fused") == 0)
         return PP_OK;

@@ -94,7 +94,8 @@ struct pp_framework {
     bool is_act_of_experts; /* and there activation functions are those of experts alone */
     /* habits */
     enum pp_softmax softmax;    /* kernels of unfused attention between its products */
-    bool has_unfused_attention; /* scores are stored on devices with fused kernels, too */
+    bool has_unfused_attention; /* scores are stored on devices with fused kernels, too,
+                                 * unless --attention or the cluster's text says how */
     bool has_cudnn_attention;   /* of Transformer Engine */
     bool is_cut_by_sequence;    /* tensors between matrices are cut along their second dimension */
     bool is_scaled_first;       /* fp8 scales are of the values themselves: two passes over them */

@@ -34,11 +34,6 @@ bool pp_cost_has_dropout(const struct pp_cost_inputs *in)
     return !in->generation && !in->model->is_gated && pp_cost_framework(in)->has_dropout;
 }
 
-bool pp_cost_is_attention_unfused(const struct pp_cost_inputs *in)
-{
-    return in->cluster->device.is_attention_unfused || pp_cost_framework(in)->has_unfused_attention;
-}
-
 bool pp_cost_is_fp16(const struct pp_cost_inputs *in)
 {
     return in->cluster->device.precision == PP_PRECISION_FP16;

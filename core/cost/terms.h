@@ -12,8 +12,6 @@ const struct pp_framework *pp_cost_framework(const struct pp_cost_inputs *in);
 /* Is true if hidden vectors and attention scores pass dropout: in models without a gated MLP, if
  * the framework trains them so. */
 bool pp_cost_has_dropout(const struct pp_cost_inputs *in);
-/* Is true if scores of attention are stored in memory, on this device or by this framework. */
-bool pp_cost_is_attention_unfused(const struct pp_cost_inputs *in);
 /* Is true if fused kernels compute experts, and graphs launch whole steps. */
 bool pp_cost_has_fused_experts(const struct pp_cost_inputs *in);
 /* Is true if graphs launch the kernels of layers: the host needs no time for them. */

@@ -298,6 +298,15 @@ static void slow_copies(struct pp_config *config)
         config->cluster.tiers[PP_TIER_HOST].link_bytes_per_s *= frac;
 }
 
+/* The framework may store scores on devices with fused kernels, unless the user says how. */
+static void take_attention(const struct pp_wish *wish, struct pp_config *config)
+{
+    struct pp_device *device = &config->cluster.device;
+
+    if (!wish->given.attention.count && !device->is_attention_stated)
+        device->is_attention_unfused |= config->costs.framework->has_unfused_attention;
+}
+
 /* Finds the framework, and replaces its constants and the cluster's by those of --constants. */
 static enum pp_status resolve_constants(struct pp_arena *arena, const struct pp_wish *wish,
                                         struct pp_config *config, struct pp_error *err)
@@ -312,6 +321,7 @@ static enum pp_status resolve_constants(struct pp_arena *arena, const struct pp_
     if (!name)
         name = default_framework(wish, fitted);
     PP_TRY(find_framework(name, config, err));
+    take_attention(wish, config);
     slow_copies(config);
     if (!fitted)
         return PP_OK;

@@ -13,8 +13,8 @@ struct pp_layer_work pp_analytic_work(const struct pp_cost_inputs *in, int split
     /* A split attends to itself and to what came before. Fused kernels skip the masked half of
      * the diagonal, others compute whole rectangles. */
     if (in->model->is_causal)
-        work.context = pp_cost_is_attention_unfused(in) ? seq * (split + 1) / splits
-                                                        : seq * (split + 0.5) / splits;
+        work.context = in->cluster->device.is_attention_unfused ? seq * (split + 1) / splits
+                                                                : seq * (split + 0.5) / splits;
     return work;
 }
 
@@ -24,7 +24,7 @@ struct pp_layer_work pp_analytic_near_work(const struct pp_cost_inputs *in, int 
     const double length = (double)in->layout.seq / in->splits;
     struct pp_layer_work work = pp_analytic_work(in, split);
 
-    if (window->keys == 0 || pp_cost_is_attention_unfused(in))
+    if (window->keys == 0 || in->cluster->device.is_attention_unfused)
         return work;
     work.is_near = window->keys < in->layout.seq;
     work.context = pp_model_window_keys(window, split * length, (split + 1) * length);

@@ -107,7 +107,7 @@ static unsigned modules_of(const struct pp_cost_inputs *in)
     const bool has_experts = in->model->experts.count > 0;
     unsigned modules = f->modules;
 
-    if (!pp_cost_is_attention_unfused(in))
+    if (!in->cluster->device.is_attention_unfused)
         modules &= ~(unsigned)PP_AGAIN_CORE; /* a fused kernel keeps no scores */
     if (f->is_act_of_experts && !has_experts)
         modules &= ~(unsigned)PP_AGAIN_ACT;

@@ -214,8 +214,9 @@ double pp_analytic_inputs_bytes(const struct pp_cost_inputs *in, const struct pp
 
 double pp_analytic_scores(const struct pp_cost_inputs *in, const struct pp_saved_sizes *z)
 {
-    return pp_cost_is_attention_unfused(in) ? z->tokens * in->layout.seq * in->model->heads / z->tp
-                                            : 0;
+    return in->cluster->device.is_attention_unfused
+               ? z->tokens * in->layout.seq * in->model->heads / z->tp
+               : 0;
 }
 
 enum { FP32_BYTES = 4 };

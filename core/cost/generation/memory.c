@@ -26,7 +26,7 @@ static double scores_bytes(const struct pp_pass_work *work)
                           in->layout.seq,
                  wide = pp_cost_framework(in)->softmax == PP_SOFTMAX_FP32 ? sizeof(float) : 0;
 
-    return work->pass == 0 && pp_cost_is_attention_unfused(in)
+    return work->pass == 0 && in->cluster->device.is_attention_unfused
                ? scores * (pp_dtype_bytes(&in->cluster->device) + wide)
                : 0;
 }

@@ -196,7 +196,8 @@ static void add_layout(struct pp_layer_kernels *list, const char *name, double w
 
 void pp_layer_add_attention_core(struct pp_layer_kernels *list)
 {
-    (pp_cost_is_attention_unfused(list->in) ? add_unfused : add_fused)(list, shape_of(list));
+    (list->in->cluster->device.is_attention_unfused ? add_unfused : add_fused)(list,
+                                                                               shape_of(list));
 }
 
 void pp_layer_add_attention(struct pp_layer_kernels *list)
