@@ -208,8 +208,9 @@ static void note_cache(struct pp_arena *arena, const struct pp_wish *wish, struc
              pp_arena_printf(arena,
                              "%s takes memory and saves no load: each pass goes through all %d "
                              "units of a chunk in turn; with --cache %d all stay, with --offload "
-                             "p=host:%.0f%% about the same memory keeps a share",
+                             "p=%s:%.0f%% about the same memory keeps a share",
                              wish->given.cache.typed, wanted, wanted,
+                             pp_tier_rows[config->state.home[PP_STATE_PARAMS]].name,
                              ceil(100 * pp_state_moved(&config->state, PP_STATE_PARAMS) *
                                   (wanted - cached) / wanted)));
 }
