@@ -113,6 +113,7 @@ struct pp_cluster {
                         * devices use g - 1 of them. 0 = another node */
     struct pp_fabric_shape fabric;
     struct pp_tier_memory tiers[PP_TIERS]; /* without the device's memory, device.memory_bytes */
+    bool is_h2d_stated;                    /* the text has a rate that copies to the host reach */
     double update_params_per_s;            /* Adam on the processors of a node; 0 = unknown */
     double eta_link;                       /* share of bytes_per_s that large messages reach */
     double other_bytes; /* context, libraries, communication buffers per device */

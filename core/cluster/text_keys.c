@@ -390,6 +390,7 @@ static void set_host_links(struct pp_cluster_text *text)
     struct pp_tier_memory *host = &text->cluster.tiers[PP_TIER_HOST];
     const bool is_pcie = is_given(text, "pcie") && text->cluster.fabric.is_pcie;
 
+    text->cluster.is_h2d_stated = is_given(text, "h2d");
     if (is_pcie && !is_given(text, "h2d"))
         host->link_bytes_per_s = text->cluster.intra.bytes_per_s;
     if ((is_pcie || is_given(text, "h2d")) && !is_given(text, "uplink"))

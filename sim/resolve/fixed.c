@@ -289,12 +289,13 @@ static enum pp_status find_framework(const char *name, struct pp_config *config,
     return status;
 }
 
-/* The framework's copies may not reach the whole rate of a device's link to the host. */
+/* The framework's copies may not reach the whole rate of a device's link to the host. A rate that
+ * the user states is that of copies. */
 static void slow_copies(struct pp_config *config)
 {
     const double frac = config->costs.framework->host_link_frac;
 
-    if (frac > 0)
+    if (frac > 0 && !config->cluster.is_h2d_stated)
         config->cluster.tiers[PP_TIER_HOST].link_bytes_per_s *= frac;
 }
 
