@@ -117,7 +117,7 @@ static bool choose(const struct pp_result *r, int tokens, const struct pp_state_
 
     config.state = *state;
     if (pp_simulate(scratch, &config, PP_MEMORY, NULL, &other, &ignored) != PP_OK)
-        return true;
+        return false;
     const struct pp_room with = room_of(&other, tokens);
     const int64_t more = with.sequences + config.generation.prompt_groups;
     *room = with.sequences > room->sequences ? with : *room;
@@ -154,7 +154,7 @@ static void choose_share(const struct pp_result *r, int tokens, struct pp_room *
     open.cached = r->config.wanted.cached < 0 ? 1 : open.cached;
     struct pp_state_spec state = pp_auto_share_at(&open, high);
     if (choose(r, tokens, &state, &last)) {
-        *room = last;
+        *room = last.sequences > room->sequences ? last : *room;
         return;
     }
     while (high - low > 1) {

@@ -49,19 +49,20 @@ static int between(const struct bracket *b, int trial)
     return at <= b->low ? b->low + 1 : at >= b->high ? b->high - 1 : at;
 }
 
-/* Finds the first place with room on the device; the last one if none has. The device never needs
- * more at a later place. So the last one tells whether any has room. */
+/* Finds the first place with room on the device; the last one if none has. The device seldom needs
+ * more at a later place: buffers of copies may be larger than the share. So both ends tell whether
+ * any has room. */
 static enum pp_status find_place(const struct search *s, int *place, struct pp_error *err)
 {
     struct bracket b = {pp_auto_share_first(&s->open->state), pp_auto_share_last(&s->open->state),
                         0, 0};
 
-    *place = b.high;
     PP_TRY(short_at(s, b.high, &b.high_bytes, err));
-    if (b.high_bytes > 0)
-        return PP_OK;
     PP_TRY(short_at(s, b.low, &b.low_bytes, err));
-    for (int trial = 0; b.low_bytes > 0 && b.high - b.low > 1; trial++) {
+    *place = b.low_bytes > 0 ? b.high : b.low;
+    if (b.low_bytes <= 0 || b.high_bytes > 0)
+        return PP_OK;
+    for (int trial = 0; b.high - b.low > 1; trial++) {
         const int at = between(&b, trial);
         double bytes;
         PP_TRY(short_at(s, at, &bytes, err));
@@ -70,7 +71,7 @@ static enum pp_status find_place(const struct search *s, int *place, struct pp_e
         else
             b.low = at, b.low_bytes = bytes;
     }
-    *place = b.low_bytes > 0 ? b.high : b.low;
+    *place = b.high;
     return PP_OK;
 }
 
