@@ -148,7 +148,7 @@ $ printf 'The \nAnd\n' >odd; pipeexec generate --prompt-file odd; pipeexec gener
 = 2
 # Sizes are those of a replica, as in pipesim.
 $ pipeexec generate --np 2 --tp 2 --dp 2 --batch 4 --groups 2 --prompt-groups 4 --tokens 3 | grep -A 1 -E "^pipeexec|serve"
-> pipeexec 0.1.0  generate on 2 ranks, tp 2, 2 replicas
+> pipeexec 0.1.0  generate on 2 ranks, tp 2, 2 replicas  (* = chosen for you)
 >
 > --
 >   serve         4 sequences a replica in 2 groups, prompts in 4 pieces: 4 tokens
