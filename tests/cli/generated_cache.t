@@ -8,9 +8,9 @@ $ pipesim program --mode infer --pp 1 --groups 2 --tokens 2 --offload kv=host --
 > 0F0,0COPY.kv-down0,(0COPY.kv-down0)WAIT,0F1,0COPY.kv-down1,(0COPY.kv-down1)WAIT,1COPY.kv-up0,(1COPY.kv-up0)WAIT,1F0,1COPY.kv-down0,(1COPY.kv-down0)WAIT,1COPY.kv-up1,(1COPY.kv-up1)WAIT,1F1,1COPY.kv-down1,(1COPY.kv-down1)WAIT
 # A file is the same run, in all engines. Without its option the cache stays, and copies nothing.
 $ pipesim program --mode infer --pp 2 --groups 3 --prompt-groups 6 --tokens 4 --offload kv=host -o kv.csv; for o in "--groups 3 --prompt-groups 6 --pp 2 --offload kv=host" "--schedule kv.csv --offload kv=host" "--schedule kv.csv --offload kv=host --engine simgrid" "--schedule kv.csv"; do pipesim --mode infer --model gpt2 --cluster a100 --batch 12 --prompt 500 --tokens 4 $o --json | grep -E '"iteration_s"'; done
->   "iteration_s": 0.019660486940999998,
->   "iteration_s": 0.019660486940999998,
->   "iteration_s": 0.019660486940999998,
+>   "iteration_s": 0.019631487260999999,
+>   "iteration_s": 0.019631487260999999,
+>   "iteration_s": 0.019631487260999999,
 >   "iteration_s": 0.0096755787569999998,
 # Copies are in pictures: next to the forwards of other groups.
 $ pipesim --mode infer --model gpt2 --cluster a100 --pp 2 --batch 12 --groups 3 --prompt 500 --tokens 3 --offload kv=host --gantt | grep -A6 '^P0'
@@ -30,11 +30,11 @@ $ pipeexec generate --schedule kv.csv --prompt a
 # The cache on the host: a pass takes as long as its copies. 48 blocks, 8 sequences of 512 tokens.
 $ for o in "" "--offload kv=host" "--offload kv=host:50%" "--offload kv=host --kv-bits 8"; do pipesim --mode infer --model opt-30b --cluster a100 --gpus 1 --batch 8 --prompt 512 --tokens 9 $o --json | grep -E '"token_s"|^    "kv_bytes"|"host_bytes"' | awk -v o="$o" '{ s = s " " $1 " " $2 } END { print o s }'; done
 >  "token_s": 0.047309980918750001, "kv_bytes": 5725224960, "kv_bytes": 5725224960,
-> --offload kv=host "token_s": 0.22904844700249999, "kv_bytes": 5725224960, "kv_bytes": 0, "host_bytes": 5725224960,
-> --offload kv=host:50% "token_s": 0.1150170358025, "kv_bytes": 5725224960, "kv_bytes": 2862612480, "host_bytes": 2862612480,
-> --offload kv=host --kv-bits 8 "token_s": 0.114982450483, "kv_bytes": 2862612480, "kv_bytes": 0, "host_bytes": 2862612480,
+> --offload kv=host "token_s": 0.22860804508249999, "kv_bytes": 5725224960, "kv_bytes": 0, "host_bytes": 5725224960,
+> --offload kv=host:50% "token_s": 0.1147968348425, "kv_bytes": 5725224960, "kv_bytes": 2862612480, "host_bytes": 2862612480,
+> --offload kv=host --kv-bits 8 "token_s": 0.114762249523, "kv_bytes": 2862612480, "kv_bytes": 0, "host_bytes": 2862612480,
 # All bytes that move, at the rate of the link: a lower bound of the time, and nearly all of it.
-$ pipesim --mode infer --model opt-30b --cluster a100 --gpus 1 --batch 8 --prompt 512 --tokens 9 --offload kv=host --json >run.json; python3 -c 'import json; r = json.load(open("run.json")); c = r["tiers"]["copies"][0]; token = 8 * 2 * 7168 * 48 * 2; print(c["class"], c["down_bytes"] / token, c["up_bytes"] / token - sum(range(513, 521)), r["iteration_s"] > c["up_bytes"] / 25e9)'
+$ pipesim --mode infer --model opt-30b --cluster a100 --gpus 1 --batch 8 --prompt 512 --tokens 9 --offload kv=host --json >run.json; python3 -c 'import json; r = json.load(open("run.json")); c = r["tiers"]["copies"][0]; token = 8 * 2 * 7168 * 48 * 2; print(c["class"], c["down_bytes"] / token, c["up_bytes"] / token - sum(range(512, 520)), r["iteration_s"] > c["up_bytes"] / 25e9)'
 > kv 520.0 0.0 True
 # In the report.
 $ pipesim --mode infer --model opt-30b --cluster a100 --gpus 1 --batch 64 --prompt 512 --tokens 9 --offload p,kv=host | grep -E -A2 '^  (peak|tiers)'
@@ -43,7 +43,7 @@ $ pipesim --mode infer --model opt-30b --cluster a100 --gpus 1 --batch 64 --prom
 >            / 70 MiB a sequence of 521 tokens
 > --
 >   tiers    host 98.5 of 2048.0 GiB a device
->            copied in all, down | up, GiB: p 0 | 502, kv 42.7 | 339; exposed 33.2
+>            copied in all, down | up, GiB: p 0 | 502, kv 42.7 | 338; exposed 33.2
 >            s (78.7 %)
 # Copies bound a pass: the tier and its rate, in the report and in JSON. Those of parameters, too.
 $ for o in kv=host kv=nvme p=host kv=host:1%; do pipesim --mode infer --model opt-30b --cluster a100 --gpus 1 --batch 8 --groups 2 --prompt 512 --tokens 9 --offload $o --json >run.json; python3 -c 'import json; b = json.load(open("run.json"))["inference"]["bound"]; print(b["prompt"], b["token"], b["tier"], b["tier_bytes_per_s"])'; done
@@ -54,15 +54,15 @@ $ for o in kv=host kv=nvme p=host kv=host:1%; do pipesim --mode infer --model op
 $ pipesim --mode infer --model opt-30b --cluster a100 --gpus 1 --batch 8 --groups 2 --prompt 512 --tokens 9 --offload kv=host | grep -A1 'each token'
 >   each token          255 ms   3.92 tokens/s a sequence; bound by copies (host,
 >                                25.0 GB/s), 24 % of 2.04 TB/s; weights are 95 %
-# --explain has the copies of a pass in the middle: 4 sequences of 514 tokens here, 48 blocks.
-$ pipesim --mode infer --model opt-30b --cluster a100 --gpus 1 --batch 8 --groups 2 --prompt 512 --tokens 5 --offload kv=host --explain | grep -A1 '^  copies'; python3 -c 'print(4 * 514 * 2 * 7168 * 2 * 48 / 25e9)'
->   copies 0.113183293 s of a group in pass 2, at 2.5e+10 bytes/s with host; a
+# --explain has the copies of a pass in the middle: 4 sequences of 513 earlier tokens here, 48 blocks.
+$ pipesim --mode infer --model opt-30b --cluster a100 --gpus 1 --batch 8 --groups 2 --prompt 512 --tokens 5 --offload kv=host --explain | grep -A1 '^  copies'; python3 -c 'print(4 * 513 * 2 * 7168 * 2 * 48 / 25e9)'
+>   copies 0.112963092 s of a group in pass 2, at 2.5e+10 bytes/s with host; a
 >       pass takes the longest of compute and copies each way
-> 0.11318329344
+> 0.11296309248
 # Keys and values go through buffers of blocks; parameters that stay have no units.
 $ for o in "--gather-buffers 1" "--gather-buffers 3" "--cache 2"; do pipesim --mode infer --model opt-30b --cluster a100 --gpus 1 --batch 8 --groups 2 --prompt 512 --tokens 9 --offload kv=host $o --json 2>&1 | grep -E '"iteration_s"|error:'; done
->   "iteration_s": 3.9007645574100001,
->   "iteration_s": 2.9443524774549998,
+>   "iteration_s": 3.8972413420500001,
+>   "iteration_s": 2.9408338496150002,
 > pipesim: error: --cache 2 has no effect: parameters stay on the device, and keys and values move block by block; nearest: --offload p,kv=host
 # A cluster without drives, and a host with too little memory.
 $ pipesim --mode infer --model gpt2 --cluster p100-daint --gpus 1 --offload kv=nvme
@@ -73,7 +73,7 @@ $ pipesim --mode infer --model opt-30b --cluster a100,ram:16GB --gpus 1 --batch 
 >                                0.00 GiB here
 > --
 >   tiers    host 42.7 of 14.9 GiB a device: DOES NOT FIT
->            copied in all, down | up, GiB: kv 42.7 | 339; exposed 14.0 s (61.0 %)
+>            copied in all, down | up, GiB: kv 42.7 | 338; exposed 14.0 s (61.0 %)
 # Training has no cache, and nothing executes one on the host.
 $ pipesim --schedule 1f1b --model gpt2 --gpus 4 --offload kv=host
 ! pipesim: error: --offload kv=host: kv, the cache of keys and values, is of --mode infer; nearest: --offload a=host

@@ -26,10 +26,11 @@ void pp_pass_copy_room(const struct pp_pass_work *work, const struct pp_stage_la
     const double blocks = blocks_of(held), window = work->model.window.keys,
                  moved = pieces * pp_state_moved(&work->in.state, PP_STATE_CACHE) *
                          (blocks > 0 ? pp_kv_block_bytes(&work->in) : 0),
-                 all = work->pass > 0 ? pp_generation_context(g, work->pass) : 0,
-                 keys = window > 0 && blocks <= near_of(held) ? fmin(all, window) : all;
+                 all = pp_generation_context(g, work->pass),
+                 keys = window > 0 && blocks <= near_of(held) ? fmin(all, window) : all,
+                 earlier = work->pass > 0 ? keys - 1 : 0;
 
-    memory->kv_up_bytes = moved * work->sequences * keys;
+    memory->kv_up_bytes = moved * work->sequences * earlier;
     memory->kv_down_bytes = moved * work->tokens;
     memory->kv_room_bytes =
         fmin(work->in.state.buffers, blocks) * (memory->kv_up_bytes + memory->kv_down_bytes);
@@ -46,6 +47,13 @@ static double new_bytes(const struct pp_pass_work *work, const struct pp_stage_l
                             : work->tokens;
 
     return pp_kv_block_bytes(&work->in) * ((blocks_of(held) - near) * work->tokens + near * kept);
+}
+
+/* Returns the bytes of earlier passes in all blocks: what this one reads, but not what it makes. */
+static double earlier_bytes(const struct pp_pass_work *work, const struct pp_pass_cost *sum,
+                            const struct pp_stage_layers *held)
+{
+    return work->pass > 0 ? sum->cache_bytes - new_bytes(work, held) : 0;
 }
 
 /* Fills the copies of stage v in one direction: of one block, and of the others. Returns the
@@ -70,7 +78,8 @@ struct pp_cost pp_pass_copies(const struct pp_pass_work *work, const struct pp_p
     if (!costs->cached[PP_COPY_UP] || blocks < 1)
         return loads;
     const double load_s = costs->gathers ? pp_units_s(costs->gathers[v].load_ps) : 0,
-                 up_s = fill(work, PP_FOR_KV_UP, sum->cache_bytes, blocks, v, pieces, costs),
+                 up_s = fill(work, PP_FOR_KV_UP, earlier_bytes(work, sum, held), blocks, v, pieces,
+                             costs),
                  down_s =
                      fill(work, PP_FOR_KV_DOWN, new_bytes(work, held), blocks, v, pieces, costs),
                  copies_s = fmax(up_s + (up_s > 0 ? load_s : 0), down_s);

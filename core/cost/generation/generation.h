@@ -19,7 +19,7 @@ struct pp_pass_cost {
     double flops;               /* of all devices of the rank */
     double bytes;               /* memory traffic of a device, without exchanges, ... */
     double weight_bytes;        /* ... of it parameters read, ... */
-    double cache_bytes;         /* ... and keys and values of earlier tokens read */
+    double cache_bytes;         /* ... and keys and values read, those of its own token too */
     double compute_s, memory_s; /* kernels that products bound, that bytes bound */
     double launches;
 };

@@ -76,7 +76,8 @@ Test(kv_copies, a_pass_is_compute_or_copies)
     }
 }
 
-/* Bytes of a rank by the sizes of model and run: c tokens of each sequence up, one down. */
+/* Bytes of a rank by the sizes of model and run: up go all earlier tokens of each sequence, down
+ * its new one. */
 Test(kv_copies, bytes_and_bounds)
 {
     for (size_t k = 0; k < PP_COUNT(LINES); k++) {
@@ -103,7 +104,7 @@ Test(kv_copies, bytes_and_bounds)
         }
         double up = 0, down = g->prompt_tokens;
         for (int t = 1; t < g->passes; t++)
-            up += g->prompt_tokens + t, down++;
+            up += g->prompt_tokens + t - 1, down++;
         cr_expect_float_eq(all.up_bytes / (block * m->layers * g->batch * up), 1, 1e-9);
         cr_expect_float_eq(all.down_bytes / (block * m->layers * g->batch * down), 1, 1e-9);
     }

@@ -59,8 +59,8 @@ Test(copies, a_pass_takes_the_closed_form)
         const double n = s.model.layers, rate = rate_of(&s),
                      token = 8 * 2.0 * 7168 * 2 * share / rate; /* of a block */
         for (int t = 0; t < costs->stages; t++) {
-            const double c = pp_generation_pass(&s.in, 0, t).s / n, u = t ? token * (512 + t) : 0,
-                         d = t ? token : token * 512;
+            const double c = pp_generation_pass(&s.in, 0, t).s / n,
+                         u = t ? token * (512 + t - 1) : 0, d = t ? token : token * 512;
             const double s_of = s.in.state.buffers == 1 ? n * c + (n - 1) * fmax(u, d)
                                                         : c + (n - 1) * fmax(c, fmax(u, d));
             cr_expect_float_eq(pp_units_s(costs->op[PP_F][t].ps) / s_of, 1, 1e-9);
@@ -103,8 +103,8 @@ Test(copies, laws)
     }
 }
 
-/* Up goes what attention reads, down what is new, in proportion to the share; the cache is on the
- * device or on the host. */
+/* Up goes what attention reads but its own keys, down what is new, in proportion to the share. The
+ * cache is on the device or on the host. */
 Test(copies, bytes_and_memory_add_up)
 {
     for (size_t i = 0; i < PP_COUNT(runs); i++)
@@ -119,8 +119,9 @@ Test(copies, bytes_and_memory_add_up)
             for (int v = 0; v < on_host->stages; v++) {
                 const struct pp_stage_memory *a = &on_host->memory[v], *b = &on_device->memory[v];
                 const int t = v / s.in.stages;
-                const double up = pp_generation_pass(&s.in, v % s.in.stages, t).cache_bytes;
-                cr_assert_float_eq(moved_bytes(on_host, PP_COPY_UP, v), up / 4, 1e-6 * up);
+                const double met = pp_generation_pass(&s.in, v % s.in.stages, t).cache_bytes,
+                             up = t ? met * (runs[i].prompt + t - 1) / (runs[i].prompt + t) : 0;
+                cr_assert_float_eq(moved_bytes(on_host, PP_COPY_UP, v), up / 4, 1e-6 * met);
                 cr_assert_float_eq(a->kv_bytes, 0.75 * b->kv_bytes, 1e-6);
                 cr_assert_float_eq(a->away_bytes[PP_TIER_HOST],
                                    0.25 * s.generation.groups * b->kv_bytes, 1e-3);
@@ -131,4 +132,27 @@ Test(copies, bytes_and_memory_add_up)
                                    1e-3);
             }
         }
+}
+
+/* A pass brings exactly what earlier ones have taken away, but only near keys for a window. */
+Test(copies, up_comes_what_has_gone_down)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct served s;
+
+    for (size_t i = 0; i < PP_COUNT(runs); i++) {
+        const struct pp_costs *costs = moved_costs(arena, runs[i], 0.5, &s);
+        for (int stage = 0; stage < s.in.stages; stage++) {
+            double below = 0;
+            for (int v = stage; v < costs->stages; v += s.in.stages) {
+                cr_expect_float_eq(moved_bytes(costs, PP_COPY_UP, v), below, 1e-3 + 1e-9 * below);
+                below += moved_bytes(costs, PP_COPY_DOWN, v);
+            }
+        }
+    }
+    /* Gemma 2: every second one of 42 blocks meets 4,096 keys, of which 4,095 are earlier ones */
+    const struct pp_costs *costs =
+        moved_costs(arena, (struct serving){"gemma2-9b", "a100", 1, 1, 1, 1, 1, 8000, 2}, 1, &s);
+    cr_expect_float_eq(moved_bytes(costs, PP_COPY_UP, 1),
+                       21 * pp_kv_block_bytes(&s.in) * (8000 + 4095), 1);
 }
