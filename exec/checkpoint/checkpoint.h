@@ -54,7 +54,12 @@ const char *pp_identity_name(int field);
 /* Returns the value of a field of most models, such as GPT-2 and Llama 2, with the others given. */
 int64_t pp_identity_usual(const struct pp_identity *identity, int field);
 /* Fields that others need: bits of a number, blocks, whether the activation is that of a gate. */
-enum { PP_IDENTITY_PRECISION = 0, PP_IDENTITY_LAYERS = 1, PP_IDENTITY_GATED = 9 };
+enum {
+    PP_IDENTITY_PRECISION = 0,
+    PP_IDENTITY_LAYERS = 1,
+    PP_IDENTITY_POSITIONS = 8,
+    PP_IDENTITY_GATED = 9
+};
 /* PP_EINVAL with every field that differs, and the options that set them. */
 enum pp_status pp_identity_check(const char *path, const struct pp_identity *stored,
                                  const struct pp_identity *own, struct pp_error *err);

@@ -6,7 +6,6 @@
 #include <string.h>
 
 enum {
-    POSITIONS = 8,
     FIRST_ROTARY = 27,
     END_ROTARY = 33,
     DENSE_BLOCKS = PP_IDENTITY_FIELDS - 1 /* a number made of their list; 0 = none */
@@ -42,7 +41,7 @@ static const struct field FIELDS[PP_IDENTITY_FIELDS] = {
     NUMBER(head_dim, NULL),
     NUMBER(ffn, "--ffn"),
     NUMBER(vocab, "--vocab"),
-    {"positions", "--seq", 0, IS_NUMBER, 0},
+    [PP_IDENTITY_POSITIONS] = {"positions", "--seq", 0, IS_NUMBER, 0},
     [PP_IDENTITY_GATED] = FLAG(is_gated, "--mlp"),
     FLAG(is_tied, "--embedding"),
     FLAG(is_rms, NULL),
@@ -150,7 +149,7 @@ struct pp_identity pp_identity_of(const struct pp_net *net, const struct pp_kern
         identity.value[i] = value_of(&FIELDS[i], net);
     identity.value[PP_IDENTITY_PRECISION] = CHAR_BIT * (int64_t)kernels->element_bytes;
     identity.value[DENSE_BLOCKS] = list_number(net->dense, net->dense_count);
-    identity.value[POSITIONS] = net->has_positions ? net->seq : 0;
+    identity.value[PP_IDENTITY_POSITIONS] = net->has_positions ? net->seq : 0;
     for (int i = FIRST_ROTARY; i < END_ROTARY && net->has_positions; i++)
         identity.value[i] = pp_identity_usual(&identity, i);
     if (net->rotary.dim == net->head_dim)

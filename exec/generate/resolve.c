@@ -25,6 +25,21 @@ static enum pp_status take_checkpoint(struct pp_arena *arena, struct pp_generate
     return PP_OK;
 }
 
+/* A checkpoint has as many learned positions as its samples had tokens: other ones are refused. */
+static enum pp_status check_positions(struct pp_arena *arena, const struct pp_exec_wish *wish,
+                                      const struct pp_checkpoint *from, struct pp_error *err)
+{
+    const struct pp_given *given = &wish->given.positions;
+    const int stored = from ? (int)from->manifest.identity.value[PP_IDENTITY_POSITIONS] : 0;
+    const char *recorded = from ? pp_manifest_value(&from->manifest, "positions") : NULL;
+
+    if (!from || !given->count || (recorded && strcmp(given->text, recorded) == 0) ||
+        strcmp(given->text, pp_arena_printf(arena, "%d", stored)) == 0)
+        return PP_OK;
+    return pp_error_set(err, PP_EINVAL, "%s: %s has %d learned positions; leave it out",
+                        given->typed, from->path, stored);
+}
+
 /* Settings of training keep their defaults: nothing reads them. */
 static enum pp_status take_config(struct pp_arena *arena, struct pp_exec_wish *with,
                                   const struct pp_checkpoint *resumed, struct pp_generate *g,
@@ -135,6 +150,7 @@ enum pp_status pp_generate_resolve(struct pp_arena *arena, const struct pp_exec_
     PP_TRY(check_wish(wish, err));
     PP_TRY(take_sampler(wish, g, err));
     PP_TRY(pp_exec_resume_open(arena, wish, with, &resumed, err));
+    PP_TRY(check_positions(arena, wish, resumed, err));
     PP_TRY(take_config(arena, with, resumed, g, err));
     PP_TRY(check_encoder(g, err));
     PP_TRY(pp_generate_prompts(arena, with, g, err));

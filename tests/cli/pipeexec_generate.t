@@ -146,6 +146,13 @@ $ printf 'The \nAnd\n' >odd; pipeexec generate --prompt-file odd; pipeexec gener
 ! pipeexec: error: unknown option --kv-bits; only pipesim has it: pipesim help --kv-bits; it is only simulated: pipesim --mode infer --kv-bits
 ! try: pipeexec generate --help
 = 2
+# Positions are those of the checkpoint.
+$ for n in 0 63 64 128; do pipeexec --resume ck generate --positions $n --tokens 40 --quiet | cmp - text 2>none && echo same; done
+> same
+! pipeexec: error: --positions 0: ck/step-000000400 has 64 learned positions; leave it out
+! pipeexec: error: --positions 63: ck/step-000000400 has 64 learned positions; leave it out
+! pipeexec: error: --positions 128: ck/step-000000400 has 64 learned positions; leave it out
+= 1
 # Sizes are those of a replica, as in pipesim.
 $ pipeexec generate --np 2 --tp 2 --dp 2 --batch 4 --groups 2 --prompt-groups 4 --tokens 3 | grep -A 1 -E "^pipeexec|serve"
 > pipeexec 0.1.0  generate on 2 ranks, tp 2, 2 replicas  (* = chosen for you)
