@@ -53,13 +53,17 @@ enum pp_status pp_inference_find(struct pp_arena *arena, const struct pp_result 
 struct pp_room {
     int sequences; /* the most that fit, a multiple of the pieces of prompts; 0: not even one fits
                     */
-    /* The fullest device without sequences, and what each adds to it: the line through two peaks.
-     */
-    double fixed_bytes, sequence_bytes;
+    enum pp_tier tier; /* that is full first */
+    /* A device's room there. What the fullest device has there without sequences, and what each
+     * adds: the line through two peaks. */
+    double capacity_bytes, fixed_bytes, sequence_bytes;
 };
 /* Finds the room for sequences of `tokens` tokens each, prompt included; all 0 in unit mode. By
  * bisection over the memory of the program. */
 struct pp_room pp_inference_room(const struct pp_result *result, int tokens);
-/* Returns the closed form of the same: (free bytes without sequences) / (bytes of a sequence). */
-const char *pp_inference_room_text(struct pp_arena *arena, const struct pp_result *result,
-                                   const struct pp_room *room, int tokens);
+/* Returns the closed form of the same: (free bytes without sequences) / (bytes of a sequence), of
+ * the tier that is full first. */
+const char *pp_inference_room_text(struct pp_arena *arena, const struct pp_room *room, int tokens);
+/* Returns "; KV 128 KiB a token, 1.20 GiB here, 3.4 GiB on host" of the fullest device; "" without
+ * a cache. */
+const char *pp_inference_cache_text(struct pp_arena *arena, const struct pp_result *result);

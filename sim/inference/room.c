@@ -1,4 +1,4 @@
-/* Sequences that have room: bisection over the memory of the program. */
+/* Sequences that have room: bisection over the memory of the program. Words on the cache. */
 #include "core/cost/generation/cache.h"
 #include "core/units.h"
 #include "sim/config/auto_share.h"
@@ -38,8 +38,9 @@ static bool find_memory(struct pp_arena *arena, const struct pp_result *r, int b
 
 /* Memory for some sequences. */
 struct need {
-    double peak_bytes; /* of the fullest device; NAN: they cannot be priced */
-    bool fits;         /* on the device, and on other tiers */
+    double bytes[PP_TIERS]; /* of the fullest device on each tier; NAN: they cannot be priced */
+    enum pp_tier full;      /* another tier that is too small; PP_TIER_DEVICE if none is */
+    bool fits;              /* on the device, and on other tiers */
 };
 
 static struct need need_of(const struct pp_result *r, int64_t batch, int tokens)
@@ -48,10 +49,14 @@ static struct need need_of(const struct pp_result *r, int64_t batch, int tokens)
     struct pp_result other;
 
     if (!find_memory(scratch, r, (int)batch, tokens, &other))
-        return (struct need){(double)NAN, false};
-    const double peak_bytes = other.memory[other.peak_rank].peak_bytes;
-    return (struct need){peak_bytes, peak_bytes <= pp_config_capacity_bytes(&r->config) &&
-                                         pp_tiers_full(&other) == PP_TIER_DEVICE};
+        return (struct need){.bytes = {(double)NAN}};
+    struct need need = {.bytes = {other.memory[other.peak_rank].peak_bytes},
+                        .full = pp_tiers_full(&other)};
+    for (int tier = PP_TIER_HOST; tier < PP_TIERS; tier++)
+        need.bytes[tier] = pp_tiers_bytes(&other, (enum pp_tier)tier);
+    need.fits = need.bytes[PP_TIER_DEVICE] <= pp_config_capacity_bytes(&r->config) &&
+                need.full == PP_TIER_DEVICE;
+    return need;
 }
 
 /* Multiples of the pieces between which the answer lies: `low` has room, `high` has none. */
@@ -69,6 +74,19 @@ static void narrow(const struct pp_result *r, int tokens, int64_t at, struct ran
         range->high = at;
 }
 
+/* Takes a tier, and the line through the bytes on it. */
+static void set_line(const struct pp_result *r, enum pp_tier tier, const struct need *one,
+                     const struct need *many, struct pp_room *room)
+{
+    const int step = r->config.generation.prompt_groups;
+
+    room->tier = tier;
+    room->capacity_bytes = tier == PP_TIER_DEVICE ? pp_config_capacity_bytes(&r->config)
+                                                  : pp_tiers_room_bytes(r, tier);
+    room->sequence_bytes = (many->bytes[tier] - one->bytes[tier]) / (64.0 * step);
+    room->fixed_bytes = one->bytes[tier] - step * room->sequence_bytes;
+}
+
 static struct pp_room room_of(const struct pp_result *r, int tokens)
 {
     const int step = r->config.generation.prompt_groups;
@@ -78,17 +96,17 @@ static struct pp_room room_of(const struct pp_result *r, int tokens)
     if (r->config.is_unit || tokens <= r->config.generation.passes)
         return room;
     const struct need one = need_of(r, step, tokens), many = need_of(r, 65 * (int64_t)step, tokens);
-    room.sequence_bytes = (many.peak_bytes - one.peak_bytes) / (64.0 * step);
-    room.fixed_bytes = one.peak_bytes - step * room.sequence_bytes;
+    set_line(r, PP_TIER_DEVICE, &one, &many, &room);
     if (!one.fits)
         return room;
-    const double guess = floor((pp_config_capacity_bytes(&r->config) - room.fixed_bytes) /
-                               room.sequence_bytes / step);
+    const double guess =
+        floor((room.capacity_bytes - room.fixed_bytes) / room.sequence_bytes / step);
     for (int k = 0; k < 2 && guess > 0 && guess < MOST_SEQUENCES; k++)
         narrow(r, tokens, (int64_t)guess + k, &range);
     while (range.low + 1 < range.high)
         narrow(r, tokens, (range.low + range.high) / 2, &range);
     room.sequences = (int)(range.low * step);
+    set_line(r, need_of(r, range.high * step, tokens).full, &one, &many, &room);
     return room;
 }
 
@@ -121,7 +139,8 @@ static bool choose(const struct pp_result *r, int tokens, const struct pp_state_
     const struct pp_room with = room_of(&other, tokens);
     const int64_t more = with.sequences + config.generation.prompt_groups;
     *room = with.sequences > room->sequences ? with : *room;
-    return !(need_of(&other, more, tokens).peak_bytes <= pp_config_capacity_bytes(&config));
+    return !(need_of(&other, more, tokens).bytes[PP_TIER_DEVICE] <=
+             pp_config_capacity_bytes(&config));
 }
 
 /* A larger batch keeps one unit, or all of a stage. */
@@ -179,13 +198,44 @@ struct pp_room pp_inference_room(const struct pp_result *r, int tokens)
     return room;
 }
 
-const char *pp_inference_room_text(struct pp_arena *arena, const struct pp_result *r,
-                                   const struct pp_room *room, int tokens)
+const char *pp_inference_room_text(struct pp_arena *arena, const struct pp_room *room, int tokens)
 {
     char count[PP_UNITS_TEXT_BYTES];
 
-    return pp_arena_printf(arena, "(%.2f - %.2f GiB) / %.4g MiB a sequence of %s tokens",
-                           pp_config_capacity_bytes(&r->config) / PP_GIB,
-                           room->fixed_bytes / PP_GIB, room->sequence_bytes / (PP_GIB / 1024),
-                           pp_units_print_count(tokens, count));
+    return pp_arena_printf(arena, "(%.2f - %.2f GiB) / %.4g MiB a sequence of %s tokens%s",
+                           room->capacity_bytes / PP_GIB, room->fixed_bytes / PP_GIB,
+                           room->sequence_bytes / (PP_GIB / 1024),
+                           pp_units_print_count(tokens, count),
+                           room->tier == PP_TIER_DEVICE
+                               ? ""
+                               : pp_arena_printf(arena, " on %s", pp_tier_rows[room->tier].name));
+}
+
+static const char *small_bytes(struct pp_arena *arena, double bytes)
+{
+    static const double KIB = 1024;
+
+    return bytes < KIB * KIB ? pp_arena_printf(arena, "%.4g~KiB", bytes / KIB)
+                             : pp_arena_printf(arena, "%.3g~MiB", bytes / KIB / KIB);
+}
+
+const char *pp_inference_cache_text(struct pp_arena *arena, const struct pp_result *r)
+{
+    const struct pp_state_spec *state = &r->config.state;
+    const double moved = pp_state_moved(state, PP_STATE_CACHE),
+                 bytes =
+                     pp_kv_stage_bytes(&r->cost_inputs, r->peak_rank,
+                                       r->config.generation.passes - 1, r->config.generation.batch);
+    const char *text;
+
+    if (r->inference->kv_bytes_per_token == 0)
+        return "";
+    text = pp_arena_printf(arena, "; KV %s a token",
+                           small_bytes(arena, r->inference->kv_bytes_per_token));
+    if (moved < 1)
+        text = pp_arena_printf(arena, "%s, %.2f~GiB here", text,
+                               r->memory[r->peak_rank].kv_bytes / PP_GIB);
+    return moved > 0 ? pp_arena_printf(arena, "%s, %.1f~GiB on %s", text, moved * bytes / PP_GIB,
+                                       pp_tier_rows[state->home[PP_STATE_CACHE]].name)
+                     : text;
 }

@@ -83,7 +83,7 @@ static void put_room(const struct pp_report_page *page, const struct pp_result *
             more ? pp_arena_printf(arena, ", or %s of %s", pp_text_of_whole(arena, more),
                                    pp_text_of_whole(arena, next))
                  : "",
-            pp_inference_room_text(arena, r, &room, own));
+            pp_inference_room_text(arena, &room, own));
     pp_report_paragraph(page, "room", text);
 }
 

@@ -122,20 +122,22 @@ static void explain_memory(const struct pp_result *r, FILE *out)
     const struct pp_room room = pp_inference_room(r, own);
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
 
-    fprintf(
-        out,
-        "\nmemory\n"
-        "  rank %d: parameters %.3f + cache %.3f + activations %.3f + buffers %.3f + other "
-        "%.3f = %.3f GiB of %.3f\n"
-        "  cache: %.0f bytes a token of a sequence in all layers; %d sequence%s with %d token%s "
-        "%s %.0f bytes, on all devices of a replica\n"
-        "  room: %d sequence%s of %d tokens, by bisection; %s\n",
-        r->peak_rank, m->params_bytes / PP_GIB, m->kv_bytes / PP_GIB, m->activations_bytes / PP_GIB,
-        m->buffers_bytes / PP_GIB, m->other_bytes / PP_GIB, m->peak_bytes / PP_GIB,
-        pp_config_capacity_bytes(&r->config) / PP_GIB, r->inference->kv_bytes_per_token, g->batch,
-        g->batch == 1 ? "" : "s", kept, kept == 1 ? "" : "s", g->batch == 1 ? "has" : "have",
-        r->inference->kv_bytes, room.sequences, room.sequences == 1 ? "" : "s", own,
-        pp_inference_room_text(arena, r, &room, own));
+    fprintf(out,
+            "\nmemory\n"
+            "  rank %d: parameters %.3f + cache %.3f + activations %.3f + buffers %.3f + other "
+            "%.3f = %.3f GiB of %.3f\n",
+            r->peak_rank, m->params_bytes / PP_GIB, m->kv_bytes / PP_GIB,
+            m->activations_bytes / PP_GIB, m->buffers_bytes / PP_GIB, m->other_bytes / PP_GIB,
+            m->peak_bytes / PP_GIB, pp_config_capacity_bytes(&r->config) / PP_GIB);
+    if (r->inference->kv_bytes > 0)
+        fprintf(out,
+                "  cache: %.0f bytes a token of a sequence in all layers; %d sequence%s with %d "
+                "token%s "
+                "%s %.0f bytes, on all devices of a replica\n",
+                r->inference->kv_bytes_per_token, g->batch, g->batch == 1 ? "" : "s", kept,
+                kept == 1 ? "" : "s", g->batch == 1 ? "has" : "have", r->inference->kv_bytes);
+    fprintf(out, "  room: %d sequence%s of %d tokens, by bisection; %s\n", room.sequences,
+            room.sequences == 1 ? "" : "s", own, pp_inference_room_text(arena, &room, own));
     pp_tiers_explain(r, out);
 }
 

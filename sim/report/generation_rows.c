@@ -140,14 +140,6 @@ static void set_bubble(struct pp_arena *arena, const struct pp_result *r, struct
             "idle, waiting for other stages");
 }
 
-static const char *small_bytes(struct pp_arena *arena, double bytes)
-{
-    static const double KIB = 1024;
-
-    return bytes < KIB * KIB ? pp_arena_printf(arena, "%.4g~KiB", bytes / KIB)
-                             : pp_arena_printf(arena, "%.3g~MiB", bytes / KIB / KIB);
-}
-
 static const char *fit_text(struct pp_arena *arena, const struct pp_result *r)
 {
     const enum pp_tier full = pp_tiers_full(r);
@@ -166,10 +158,9 @@ static void set_memory(struct pp_arena *arena, const struct pp_result *r, struct
 
     set_row(row, pp_arena_printf(arena, "%.1f GiB", m->peak_bytes / PP_GIB),
             pp_arena_printf(
-                arena, "of %.1f%s: %s; KV %s a token, %.2f~GiB here", capacity / PP_GIB,
+                arena, "of %.1f%s: %s%s", capacity / PP_GIB,
                 r->program->ranks > 1 ? pp_arena_printf(arena, " on rank %d", r->peak_rank) : "",
-                fit_text(arena, r), small_bytes(arena, r->inference->kv_bytes_per_token),
-                m->kv_bytes / PP_GIB));
+                fit_text(arena, r), pp_inference_cache_text(arena, r)));
 }
 
 static bool has_later(const struct pp_result *r)

@@ -37,14 +37,16 @@ $ for o in "" "--offload kv=host" "--offload kv=host:50%" "--offload kv=host --k
 $ pipesim --mode infer --model opt-30b --cluster a100 --gpus 1 --batch 8 --prompt 512 --tokens 9 --offload kv=host --json >run.json; python3 -c 'import json; r = json.load(open("run.json")); c = r["tiers"]["copies"][0]; token = 8 * 2 * 7168 * 48 * 2; print(c["class"], c["down_bytes"] / token, c["up_bytes"] / token - sum(range(512, 520)), r["iteration_s"] > c["up_bytes"] / 25e9)'
 > kv 520.0 0.0 True
 # In the report.
-$ pipesim --mode infer --model opt-30b --cluster a100 --gpus 1 --batch 64 --prompt 512 --tokens 9 --offload p,kv=host | grep -E -A2 '^  (peak|tiers)'
->   peak memory       11.1 GiB   of 79.3: fits; KV 1.31 MiB a token, 0.00 GiB here
+$ pipesim --mode infer --model opt-30b --cluster a100 --gpus 1 --batch 64 --prompt 512 --tokens 9 --offload p,kv=host | grep -E -A3 '^  (peak|tiers)'
+>   peak memory       11.1 GiB   of 79.3: fits; KV 1.31 MiB a token, 42.7 GiB on
+>                                host
 >   room     1,062 sequences of 521 tokens, or 266 of 2,050; = (79.35 - 6.69 GiB)
 >            / 70 MiB a sequence of 521 tokens
 > --
 >   tiers    host 98.5 of 2048.0 GiB a device
 >            copied in all, down | up, GiB: p 0 | 502, kv 42.7 | 338; exposed 33.2
 >            s (78.7 %)
+>   faster   batch 256: 20.8 tokens/s at 9.67 s a token, but first token 33.5 s;
 # Copies bound a pass: the tier and its rate, in the report and in JSON. Those of parameters, too.
 $ for o in kv=host kv=nvme p=host kv=host:1%; do pipesim --mode infer --model opt-30b --cluster a100 --gpus 1 --batch 8 --groups 2 --prompt 512 --tokens 9 --offload $o --json >run.json; python3 -c 'import json; b = json.load(open("run.json"))["inference"]["bound"]; print(b["prompt"], b["token"], b["tier"], b["tier_bytes_per_s"])'; done
 > compute copies host 25000000000.0
@@ -70,10 +72,30 @@ $ pipesim --mode infer --model gpt2 --cluster p100-daint --gpus 1 --offload kv=n
 = 2
 $ pipesim --mode infer --model opt-30b --cluster a100,ram:16GB --gpus 1 --batch 64 --prompt 512 --tokens 9 --offload kv=host | grep -E -A1 '^  (peak|tiers)'
 >   peak memory       63.2 GiB   of 79.3: DOES NOT FIT host; KV 1.31 MiB a token,
->                                0.00 GiB here
+>                                42.7 GiB on host
 > --
 >   tiers    host 42.7 of 14.9 GiB a device: DOES NOT FIT
 >            copied in all, down | up, GiB: kv 42.7 | 338; exposed 14.0 s (61.0 %)
+# The closed form of the room is that of the tier that is full first. A share has both places.
+$ for o in kv=host kv=host:40%; do pipesim --mode infer --model llama3-8b --gpus 1 --cluster "node:1 gpu:8 device:a100 ram:64GiB" --batch 64 --offload $o | grep -A3 '^  peak'; done
+>   peak memory       18.6 GiB   of 79.3: fits; KV 128 KiB a token, 2.0 GiB on
+>                                host
+>   room     2,056 sequences of 256 tokens, or 524 of 1,000; = (64.00 - 0.00 GiB)
+>            / 31.88 MiB a sequence of 256 tokens on host
+>   peak memory       19.7 GiB   of 79.3: fits; KV 128 KiB a token, 1.20 GiB here,
+>                                0.8 GiB on host
+>   room     2,203 sequences of 256 tokens, or 452 of 1,000; = (79.35 - 17.96 GiB)
+>            / 28.53 MiB a sequence of 256 tokens
+# An encoder reads its prompt once, and keeps no keys and values.
+$ pipesim --mode infer --model bert-large --gpus 1 | grep -A2 '^  peak'; pipesim --mode infer --model bert-large --gpus 1 --json | grep -E '"(kv_.*|max_batch)"'
+>   peak memory        4.6 GiB   of 79.6: fits
+>   room     51,215 sequences of 129 tokens, or 12,829 of 512; = (79.65 - 4.62
+>            GiB) / 1.5 MiB a sequence of 129 tokens
+>     "kv_bytes_per_token": 0,
+>     "kv_bytes": 0,
+>     "max_batch": 51215,
+>     "kv_bytes": 0,
+>         "kv_bytes": 0,
 # Training has no cache, and nothing executes one on the host.
 $ pipesim --schedule 1f1b --model gpt2 --gpus 4 --offload kv=host
 ! pipesim: error: --offload kv=host: kv, the cache of keys and values, is of --mode infer; nearest: --offload a=host

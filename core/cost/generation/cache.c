@@ -9,9 +9,12 @@
 enum { BITS = 16, BYTE_BITS = 8 };
 
 /* Returns the values of a token that a block keeps on each of `tp` devices. A device keeps at least
- * one head. Narrow vectors of latent attention are whole on every device. */
+ * one head. Narrow vectors of latent attention are whole on every device. An encoder reads its
+ * prompt once, and keeps nothing. */
 static double block_values(const struct pp_model *m, double tp)
 {
+    if (!m->is_causal)
+        return 0;
     if (m->latent.kv_rank > 0)
         return m->latent.kv_rank + m->latent.rope_dim;
     return 2 * fmax(m->kv_heads / tp, 1) * m->head_dim;

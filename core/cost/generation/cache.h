@@ -7,6 +7,7 @@
  * of a replica together. Kinds of attention:
  *   plain    2 kv_heads head_dim values a layer
  *   latent   kv_rank + rope_dim values a layer, the same for all heads
+ *   encoder  none
  * Windows do not count: they limit the tokens. kv_bits 0 stands for 16. */
 double pp_kv_bytes_per_token(const struct pp_model *model, const struct pp_generation *generation);
 

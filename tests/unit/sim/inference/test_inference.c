@@ -226,6 +226,37 @@ Test(inference, the_room_fits_and_the_next_batch_does_not)
     }
 }
 
+/* The closed form is that of the tier that is full first, and says as much as the bisection. */
+Test(inference, room_has_the_form_of_the_tier_that_limits)
+{
+    static const struct {
+        const char *line;
+        enum pp_tier tier;
+    } rows[] = {
+        {"--mode infer --model llama3-8b --cluster a100 --gpus 1 --batch 2", PP_TIER_DEVICE},
+        {"--mode infer --model llama3-8b --cluster a100 --gpus 1 --batch 2 --offload kv=host",
+         PP_TIER_DEVICE},
+        {"--mode infer --model llama3-8b --cluster a100,ram:64GiB --gpus 1 --batch 2 --offload "
+         "kv=host",
+         PP_TIER_HOST},
+        {"--mode infer --model llama3-8b --cluster a100,ram:64GiB --gpus 1 --batch 2 --offload "
+         "p,kv=host",
+         PP_TIER_HOST},
+        {"--mode infer --model bert-large --cluster a100 --gpus 1 --batch 2", PP_TIER_DEVICE},
+    };
+
+    for (size_t i = 0; i < PP_COUNT(rows); i++) {
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+        struct pp_inference *f;
+        const struct pp_result r = run(arena, rows[i].line, &f);
+        const struct pp_generation *g = &r.config.generation;
+        const struct pp_room room = pp_inference_room(&r, g->prompt_tokens + g->passes);
+        cr_expect_eq(room.tier, rows[i].tier, "%s", rows[i].line);
+        cr_expect_float_eq((room.capacity_bytes - room.fixed_bytes) / room.sequence_bytes,
+                           room.sequences, 1.5 * g->prompt_groups, "%s", rows[i].line);
+    }
+}
+
 Test(inference, no_room_is_none)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();

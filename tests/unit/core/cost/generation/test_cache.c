@@ -8,7 +8,8 @@ Test(cache, a_token_takes_the_bytes_of_its_keys_and_values)
         const char *model;
         double bytes;
     } golden[] = {{"gpt3-175b", 4718592}, {"opt-30b", 1376256},   {"llama2-70b", 327680},
-                  {"llama3-8b", 131072},  {"deepseek-v3", 70272}, {"gpt2", 36864}};
+                  {"llama3-8b", 131072},  {"deepseek-v3", 70272}, {"gpt2", 36864},
+                  {"bert-large", 0} /* an encoder */};
     static const int bits[] = {16, 8, 4};
 
     for (size_t i = 0; i < PP_COUNT(golden); i++) {
