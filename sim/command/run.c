@@ -9,7 +9,6 @@
 #include "sim/config/tiers.h"
 #include "sim/emit/emit.h"
 #include "sim/figure/figure.h"
-#include "sim/inference/inference.h"
 #include "sim/page/page.h"
 #include "sim/report/text.h"
 #include "sim/resolve/resolve.h"
@@ -32,19 +31,6 @@ static enum pp_status check_single(const struct pp_wish *wish, int subjects, str
     return PP_OK;
 }
 
-/* Says how many sequences fit. */
-static void add_room(const struct pp_result *r, struct pp_error *err)
-{
-    const struct pp_generation *g = &r->config.generation;
-    const int room = pp_inference_room(r, g->prompt_tokens + g->passes).sequences;
-
-    if (room > 0)
-        pp_error_append(err, "; the largest batch is %d", room);
-    else
-        pp_error_append(err, "; not even one sequence fits: more devices (--tp, --pp), or "
-                             "--weight-bits 8");
-}
-
 static enum pp_status check_fit(const struct pp_result *r, struct pp_error *err)
 {
     const enum pp_tier full = pp_tiers_full(r);
@@ -64,7 +50,7 @@ static enum pp_status check_fit(const struct pp_result *r, struct pp_error *err)
     if (r->oom)
         pp_oom_append(r->oom, err);
     if (r->inference)
-        add_room(r, err);
+        pp_generation_to_fit_append(r, err);
     return PP_EFIT;
 }
 

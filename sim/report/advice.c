@@ -244,12 +244,12 @@ static struct pp_advice on_micro_batches(struct pp_arena *arena, const struct pp
 
 static struct pp_advice for_generation(struct pp_arena *arena, const struct pp_result *r)
 {
-    const char *faster = pp_generation_faster(arena, r);
+    const char *help = r->fits ? pp_generation_faster(arena, r) : pp_generation_to_fit(arena, r);
 
-    return no_command(!r->fits ? "it does not fit: more devices (--tp, --pp), a smaller batch, or "
-                                 "--weight-bits 8 and --kv-bits 8"
-                      : faster ? faster
-                               : "neither a larger batch nor more devices are faster");
+    if (!r->fits)
+        return no_command(help ? pp_arena_printf(arena, "it does not fit; with %s it does", help)
+                               : "it does not fit");
+    return no_command(help ? help : "neither a larger batch nor more devices are faster");
 }
 
 struct pp_advice pp_report_advice(struct pp_arena *arena, const struct pp_result *r,

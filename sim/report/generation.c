@@ -2,6 +2,7 @@
 #include "core/units.h"
 #include "sim/inference/inference.h"
 #include "sim/report/parts.h"
+#include "sim/report/text.h"
 
 #define SHOWN_FRAC 0.005 /* smaller shares are 0 % */
 
@@ -74,7 +75,7 @@ static void put_room(const struct pp_report_page *page, const struct pp_result *
     const struct pp_room room = pp_inference_room(r, own);
     const int more = next ? pp_inference_room(r, next).sequences : 0;
     struct pp_arena *arena = page->arena;
-    const char *text = "not even one sequence; more devices (--tp, --pp), or --weight-bits 8";
+    const char *text = "not even one sequence";
 
     if (room.sequences > 0)
         text = pp_arena_printf(

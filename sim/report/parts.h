@@ -32,8 +32,6 @@ const char *pp_text_of_time(struct pp_arena *arena, const struct pp_config *conf
 int pp_generation_headlines(const struct pp_result *result, struct pp_headline rows[PP_HEADLINES]);
 /* Simulates a larger batch and more devices; says which of them is faster, or NULL. */
 const char *pp_generation_faster(struct pp_arena *arena, const struct pp_result *result);
-/* Returns changes with which a run that generates fits, each simulated; NULL: none is known. */
-const char *pp_generation_to_fit(struct pp_arena *arena, const struct pp_result *result);
 /* The object "inference" of the JSON report. */
 json_t *pp_generation_json(const struct pp_result *result);
 /* generation_explain.c: --explain of such a run: its choices, and what is not in that of training.

@@ -67,6 +67,10 @@ void pp_oom_print(const struct pp_result *result, int width, FILE *out);
 void pp_oom_append(const struct pp_oom *oom, struct pp_error *err);
 struct pp_advice pp_oom_advice(struct pp_arena *arena, const struct pp_result *r);
 void pp_oom_json(const struct pp_oom *oom, json_t *object);
+/* Returns changes with which a run that generates fits, each simulated; NULL: none is known. */
+const char *pp_generation_to_fit(struct pp_arena *arena, const struct pp_result *result);
+/* Adds to an error how many sequences fit, or else such changes. */
+void pp_generation_to_fit_append(const struct pp_result *result, struct pp_error *err);
 /* Degrees and batch as an object of the JSON reports, without "seq". */
 json_t *pp_report_layout_json(const struct pp_layout *layout);
 /* Parts of the time as an object, in shares or seconds. */

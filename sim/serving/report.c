@@ -1,14 +1,18 @@
 /* The layouts that serve, as a table, as JSON and as CSV. */
 #include "core/text/json_write.h"
 #include "core/units.h"
+#include "sim/cli/cli.h"
+#include "sim/config/inputs.h"
 #include "sim/config/price.h"
+#include "sim/fit/change.h"
 #include "sim/report/text.h"
+#include "sim/run/simulate.h"
 #include "sim/serving/serving.h"
 
 #include <jansson.h>
 #include <math.h>
 
-enum { WIDTH = 80 };
+enum { WIDTH = 80, INDENT = 11 };
 
 static const char *time_of(double seconds, char text[PP_UNITS_TEXT_BYTES])
 {
@@ -82,6 +86,42 @@ const struct pp_serving_point *pp_serving_fewest(const struct pp_serving *s)
     return fewest;
 }
 
+/* Returns the command whose report has the figures of a point. */
+static struct pp_parsed *command_of(struct pp_arena *arena, const struct pp_serving *s,
+                                    const struct pp_serving_point *p)
+{
+    struct pp_parsed *command =
+        pp_inputs_command(arena, &s->first, PP_SIM_OF_PLANNER | PP_SIM_BY_SEARCH);
+    const struct {
+        const char *option;
+        int value;
+    } degrees[] = {{"gpus", p->layout.gpus},
+                   {"tp", p->layout.tp},
+                   {"pp", p->layout.pp},
+                   {"dp", p->layout.dp},
+                   {"batch", p->batch}};
+    struct pp_error ignored; /* the point was resolved with these values */
+
+    pp_command_drop(command, "nodes");
+    for (size_t i = 0; i < PP_COUNT(degrees); i++)
+        pp_command_set_int(arena, command, degrees[i].option, degrees[i].value, &ignored);
+    return command;
+}
+
+/* Prints changes with which a command that does not fit does, if some are known. */
+static void print_to_fit(struct pp_arena *arena, const struct pp_parsed *command, FILE *out)
+{
+    struct pp_config config;
+    struct pp_result result;
+    struct pp_error ignored;
+    const char *text;
+
+    if (pp_change_resolve(arena, command, &config, NULL, &ignored) == PP_OK &&
+        pp_simulate(arena, &config, PP_METRICS, NULL, &result, &ignored) == PP_OK &&
+        (text = pp_generation_to_fit(arena, &result)))
+        pp_text_paragraph(out, WIDTH, INDENT, "to fit", text);
+}
+
 void pp_serving_print(struct pp_arena *arena, const struct pp_serving *s, int rows, FILE *out)
 {
     const struct pp_config *c = &s->first;
@@ -114,17 +154,11 @@ void pp_serving_print(struct pp_arena *arena, const struct pp_serving *s, int ro
         fputs("      ! does not fit\n", out);
     const struct pp_serving_point *best = &s->points[0], *fewest = pp_serving_fewest(s);
     if (!s->has_gpus && fewest)
-        pp_text_paragraph(out, WIDTH, 11, "fewest", fewest_text(arena, s, fewest));
+        pp_text_paragraph(out, WIDTH, INDENT, "fewest", fewest_text(arena, s, fewest));
+    const struct pp_parsed *command = command_of(arena, s, best);
+    pp_text_command(out, WIDTH, INDENT, best->fits ? "choose" : "nearest", command);
     if (!best->fits)
-        pp_text_paragraph(out, WIDTH, 11, "to fit",
-                          "more devices (--gpus), a smaller --batch, more --prompt-groups, "
-                          "--kv-bits~8 or --weight-bits~8");
-    pp_text_paragraph(out, WIDTH, 11, "next",
-                      pp_arena_printf(arena,
-                                      "pipesim~--mode~infer with --tp~%d --pp~%d --dp~%d "
-                                      "--batch~%d for its report",
-                                      best->layout.tp, best->layout.pp, best->layout.dp,
-                                      best->batch));
+        print_to_fit(arena, command, out);
 }
 
 static json_t *point_json(const struct pp_config *c, const struct pp_serving_point *p)
@@ -148,6 +182,7 @@ static json_t *point_json(const struct pp_config *c, const struct pp_serving_poi
 
 void pp_serving_json(const struct pp_serving *s, FILE *out)
 {
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     json_t *o = json_pack("{ss ss ss}", "schema", "pipesim.plan/1", "mode", "infer", "objective",
                           pp_serving_objective_names[s->objective]);
     json_t *points = json_array();
@@ -157,6 +192,8 @@ void pp_serving_json(const struct pp_serving *s, FILE *out)
                 s->max_first_token_s > 0 ? s->max_first_token_s : (double)NAN);
     json_object_set_new(o, "best",
                         s->points[0].meets ? point_json(&s->first, &s->points[0]) : json_null());
+    pp_json_put_text(o, s->points[0].fits ? "choose" : "nearest",
+                     pp_command_text(arena, command_of(arena, s, &s->points[0])));
     const struct pp_serving_point *fewest = pp_serving_fewest(s);
     json_object_set_new(o, "fewest", fewest ? point_json(&s->first, fewest) : json_null());
     for (int i = 0; i < s->count; i++)

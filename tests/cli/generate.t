@@ -198,7 +198,7 @@ $ b=$(pipesim --mode infer --model llama2-7b --cluster a100 --tp 1 --json | grep
 > pipesim: error: generate needs N GiB on pipeline rank N, the device has N GiB; the largest batch is N
 > 3
 $ pipesim --mode infer --model llama2-70b --gpus 1 --cluster a100 --require-fit --quiet
-! pipesim: error: generate needs 131.6 GiB on pipeline rank 0, the device has 79.3 GiB; not even one sequence fits: more devices (--tp, --pp), or --weight-bits 8
+! pipesim: error: generate needs 131.6 GiB on pipeline rank 0, the device has 79.3 GiB; not even one sequence fits; nearest: --weight-bits 8, or --tp 2 on 2 GPUs
 = 3
 # A sweep has the figures of tokens.
 $ cd $TMPDIR; pipesim sweep --mode infer --model llama2-7b --gpus 1 --batch 1:4:x2 --tokens 8 -o s.csv 2>/dev/null; head -1 s.csv | tr , '\n' | sed -n '/^first_token_s/,/^status/p' | xargs; cut -d, -f2,17 s.csv; pipesim plot s.csv -x token_s -y tokens_per_s | head -1
@@ -218,8 +218,8 @@ $ pipesim plan --mode infer --model llama2-70b --cluster a100 --gpus 8 --max-tok
 >  # GPUs TP PP DP batch groups first token tokens/s a GPU GiB
 >  N N N N N N N N ms N ms N N N
 >  N N N N N N N N ms N ms N N N
->  next pipesim --mode infer with --tp N --pp N --dp N --batch N for its
->  report
+>  choose pipesim --mode infer --gpus N --tp N --pp N --dp N --batch N \
+>  --model llamaN-Nb --cluster aN
 $ pipesim plan --mode infer --model llama2-7b --cluster a100 --gpus 2 --batch 4 --max-first-token-s 1s --json | grep -E '^  "(schema|mode|objective|max_[a-z_]*|best)"'
 >   "schema": "pipesim.plan/1",
 >   "mode": "infer",
@@ -324,3 +324,20 @@ $ for o in "--pp 3" "--tp 3" "--dp 16 --tp 1" "--tp 16"; do pipesim plan --mode 
 # Reports of runs that generate have no words of training, whatever moves or is drawn.
 $ for o in "--offload p=host --explain" "--offload kv=host" "--seeds 3 --jitter 5%" "--p2p rendezvous --post batched --explain"; do pipesim --mode infer --model llama2-7b --cluster a100 --pp 2 --batch 4 --tokens 8 $o | grep -wiE 'steps?|micro-batch(es)?|gradients?|training|iteration|optimizer'; done; pipesim --mode infer --model gpt2 --pp 2 --batch 4 --tokens 8 --seeds 3 --jitter 5% | grep -oE 'all takes .* on average'
 > all takes 5.04 ms on average
+# What a run that does not fit advises does fit, and is typed as it is printed.
+$ d() { pipesim --mode infer --model deepseek-v3 "$@"; }; d | sed -n '/room/p;/to fit/p'; for o in "--weight-bits 8" "--weight-bits 4" "--nodes 2" "--nodes 4"; do d --json $o | grep '"fits"'; done; d --require-fit --quiet
+>   room     not even one sequence
+>   to fit   --weight-bits 4, or --nodes 4
+>   "fits": false,
+>   "fits": true,
+>   "fits": false,
+>   "fits": true,
+! pipesim: error: generate needs 160.3 GiB on pipeline rank 0, the device has 79.6 GiB; not even one sequence fits; nearest: --weight-bits 4, or --nodes 4
+= 3
+# The command of a plan has all that was typed, and its report has the figures of the first row.
+$ p() { pipesim plan --mode infer --model llama3-8b --cluster a100 --nodes 1 --prompt 512 --tokens 64 --weight-bits 8 --batch 4 "$@"; }; p | sed -n '/choose/,$p'; c=$(p --json | python3 -c 'import json,sys; print(json.load(sys.stdin)["choose"])'); for k in token_s first_token_s; do diff <(p --json | grep -m1 "\"$k\"" | tr -d ' ,') <($c --json | grep -m1 "\"$k\"" | tr -d ' ,') && echo same; done
+>   choose   pipesim --mode infer --gpus 8 --tp 1 --pp 1 --dp 8 --batch 4 \
+>            --prompt 512 --tokens 64 --weight-bits 8 --model llama3-8b \
+>            --cluster a100
+> same
+> same
