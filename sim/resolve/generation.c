@@ -46,6 +46,8 @@ static enum pp_status check_groups(const struct pp_wish *wish, const struct pp_g
 {
     const struct pp_given *pieces = &wish->given.prompt_groups;
 
+    if (has_batch)
+        PP_TRY(pp_resolve_file_batch(wish, g, err));
     if (has_batch && g->batch % g->groups != 0)
         return uneven(&wish->given.groups, g->groups, "the batch of", g->batch, err);
     if (g->prompt_groups % g->groups != 0) {
@@ -273,7 +275,7 @@ static enum pp_status check_file(const struct pp_wish *wish, const struct pp_con
     for (size_t i = 0; i < PP_COUNT(fixed); i++)
         if (fixed[i].given->count && fixed[i].typed != fixed[i].value)
             return pp_error_set(err, PP_EINVAL, "%s contradicts %s, which has %d",
-                                fixed[i].given->typed, file->name, fixed[i].value);
+                                fixed[i].given->typed, wish->schedule, fixed[i].value);
     return PP_OK;
 }
 

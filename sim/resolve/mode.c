@@ -102,18 +102,20 @@ static enum pp_status add_generators(struct pp_error *err)
     return err->status;
 }
 
-static enum pp_status check_file(const struct pp_program *file, bool generates,
+static enum pp_status check_file(const struct pp_subject *subject, bool generates,
                                  struct pp_error *err)
 {
+    const struct pp_program *file = subject->file;
+
     if (generates == (file->passes > 0))
         return PP_OK;
     return generates ? pp_error_set(err, PP_EINVAL,
                                     "%s states no passes, so it does not generate with --mode "
                                     "infer; its head needs a line such as '# passes: 4'",
-                                    file->name)
+                                    subject->name)
                      : pp_error_set(err, PP_EINVAL,
                                     "%s has %d passes, which generate tokens; give --mode infer",
-                                    file->name, file->passes);
+                                    subject->name, file->passes);
 }
 
 enum pp_status pp_resolve_subject_mode(const struct pp_wish *wish, const struct pp_subject *subject,
@@ -123,7 +125,7 @@ enum pp_status pp_resolve_subject_mode(const struct pp_wish *wish, const struct 
     const bool generates = pp_wish_generates(wish);
 
     if (subject->file)
-        return check_file(subject->file, generates, err);
+        return check_file(subject, generates, err);
     if (s->is_forward_only == generates)
         return PP_OK;
     if (!generates)
@@ -133,4 +135,17 @@ enum pp_status pp_resolve_subject_mode(const struct pp_wish *wish, const struct 
     pp_error_set(err, PP_EINVAL, "--schedule %s trains; --mode infer has the schedule ",
                  subject->name);
     return add_generators(err);
+}
+
+enum pp_status pp_resolve_file_batch(const struct pp_wish *wish, const struct pp_generation *g,
+                                     struct pp_error *err)
+{
+    const int pieces = g->prompt_groups, below = g->batch / pieces * pieces;
+
+    if (wish->given.groups.count || wish->given.prompt_groups.count || g->batch == below)
+        return PP_OK;
+    pp_error_set(err, PP_EINVAL, "%s: the program cuts prompts into %d pieces; nearest: --batch ",
+                 wish->given.batch.typed, pieces);
+    return below ? pp_error_append(err, "%d or %d", below, below + pieces)
+                 : pp_error_append(err, "%d", pieces);
 }

@@ -31,3 +31,6 @@ enum pp_status pp_resolve_passes(const struct pp_wish *wish, struct pp_config *c
 /* Divides the batch into groups and pieces, once the ranks are known. */
 enum pp_status pp_resolve_groups(const struct pp_wish *wish, struct pp_config *config,
                                  struct pp_error *err);
+/* A program file fixes the pieces of prompts, so the batch has to follow. */
+enum pp_status pp_resolve_file_batch(const struct pp_wish *wish, const struct pp_generation *g,
+                                     struct pp_error *err);

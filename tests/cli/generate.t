@@ -341,3 +341,8 @@ $ p() { pipesim plan --mode infer --model llama3-8b --cluster a100 --nodes 1 --p
 >            --cluster a100
 > same
 > same
+# A program fixes the pieces of prompts, and messages name its file.
+$ cd $TMPDIR; pipesim program --mode infer --pp 2 --groups 2 --prompt-groups 4 --tokens 3 -o four.csv; for o in "--batch 6" "--batch 8 --tokens 4"; do pipesim --mode infer --schedule ./four.csv --model gpt2 $o 2>&1; done
+> pipesim: error: --batch 6: the program cuts prompts into 4 pieces; nearest: --batch 4 or 8
+> pipesim: error: --tokens 4 contradicts ./four.csv, which has 3
+= 2
