@@ -5,11 +5,13 @@
 #include "core/random.h"
 #include "tests/cuda/emulate_parts.h"
 
+#include <stdlib.h>
+
 enum {
     SHARED_BYTES = 227 << 10,
     CANARY_BYTES = 256,
     POISON = 0xff,
-    FOLDED = 7 /* of 8 launches */
+    FOLDED = 7 /* of 8 launches, if any */
 };
 
 uint3 threadIdx, blockIdx;
@@ -256,12 +258,14 @@ static void draw_block_order(dim3 grid)
 
 void pp_emulated_run(const struct pp_emulated_launch *launch, uint64_t seed)
 {
+    static const bool may_fold = getenv("PP_EMULATED_FOLDS") != NULL;
+
     b.launch = launch;
     b.random = seed;
     b.drawn = 0;
     blockDim = launch->block;
     gridDim = launch->grid;
-    pp_emulated_folds = pp_emulated_draw() % 8 < FOLDED;
+    pp_emulated_folds = pp_emulated_draw() % 8 < FOLDED && may_fold;
     lay_out_threads(launch->block);
     draw_block_order(launch->grid);
     begin_block();

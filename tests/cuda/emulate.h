@@ -69,8 +69,9 @@ template <class T> T __shfl_sync(unsigned mask, T value, int lane)
     return value;
 }
 
-/* Drawn for each launch: what lanes add up in steps is added up at one meeting, in the same order.
- * That is faster. Some launches take the steps, as a device does. */
+/* What lanes add up in steps is added up at one meeting, in the same order; that is faster. Drawn
+ * for each launch where PP_EMULATED_FOLDS is set, as in tests of whole runs. Else all launches take
+ * the steps, as a device does. */
 extern bool pp_emulated_folds;
 
 /* The values of all lanes, joined as by steps of 16, 8, 4, 2 and 1 lanes. `join` has to give the

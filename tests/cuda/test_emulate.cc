@@ -44,33 +44,6 @@ Test(emulate, lanes_that_are_not_there_give_nan)
     cr_assert(isnan(out[32 + 29]));
 }
 
-/* Sums of lanes at one meeting, and in steps; and which way kernels take in this launch. */
-__global__ void sum_lanes(float *folded, float *stepped, int *folds)
-{
-    float x = 1 / (1.0f + (float)threadIdx.x * (float)threadIdx.x);
-
-    folded[threadIdx.x] = pp_emulated_fold(x, [](float a, float b) { return a + b; });
-    for (int distance = 16; distance > 0; distance /= 2)
-        x += __shfl_xor_sync(FULL, x, distance);
-    stepped[threadIdx.x] = x;
-    if (threadIdx.x == 0)
-        *folds += pp_emulated_folds;
-}
-
-Test(emulate, sums_at_one_meeting_have_the_bits_of_steps)
-{
-    float *folded = shared_array<float>(64), *stepped = shared_array<float>(64);
-    int *folds = shared_array<int>(1);
-
-    *folds = 0;
-    for (int round = 0; round < ROUNDS; round++) {
-        PP_LAUNCH(sum_lanes, 1, 64, 0, 0, folded, stepped, folds);
-        finish();
-        cr_assert_eq(memcmp(folded, stepped, 64 * sizeof *folded), 0);
-    }
-    cr_assert(*folds > ROUNDS / 2 && *folds < ROUNDS);
-}
-
 /* Each thread leaves a number and reads that of another one, twice. */
 template <bool HAS_FIRST, bool HAS_SECOND> __global__ void pass_on(int *out, int distance)
 {
