@@ -2,8 +2,8 @@
 # docs/add-a-schedule.md must be true. The script adds exactly what the page's blocks show to
 # copies of the files that they name. It compiles the copies with the commands of an existing build. It links
 # them before the build's libraries into pipesim and into the unit tests that loop over the registry. Those are
-# the tests of tests/unit/schedules that take at most a few seconds, with a short registry. With PIPESIM_LONG=1
-# they are all of them, and the registry is whole.
+# the tests of tests/unit/schedules that take at most a few seconds, with a short registry; names and aliases
+# meet the whole one. With PIPESIM_LONG=1 they are all of them, and the registry is whole.
 # Then the script breaks the schedule and requires that a test fails.
 # Usage: add_schedule.sh SOURCE_ROOT BUILD_ROOT
 set -eu
@@ -131,6 +131,11 @@ else
     # They count schedules of a kind.
     counting='./schedules/evaluate/test_weight_stream.c ./schedules/build/test_lists.c'
     run_tests $counting
+    "$temp/bin/unit_schedules" --filter 'schedule_shapes/names_are_found_and_complete' >"$temp/log" 2>&1 || {
+        cat "$temp/log"
+        fail "a name clashes with $new"
+    }
+    grep -q 'Tested: 1 ' "$temp/log" || fail "no test of names"
     few_rows
     compile schedules/registry.c
     link_tests
