@@ -3,8 +3,7 @@
 
 #include "exec/resolve/what_if.h"
 #include "exec/stage/generate.h"
-
-#include <string.h>
+#include "schedules/select/offload.h"
 
 /* ---- model ----------------------------------------------------------------------------------- */
 
@@ -59,16 +58,19 @@ static enum pp_status take_config(struct pp_arena *arena, struct pp_exec_wish *w
 
 static enum pp_status check_wish(const struct pp_exec_wish *wish, struct pp_error *err)
 {
-    if (wish->given.offload.count)
-        return pp_error_set(err, PP_EINVAL,
-                            "%s: %s on another tier %s only simulated; nearest: pipesim --mode "
-                            "infer %s%s",
-                            wish->given.offload.typed,
-                            strncmp(wish->offload, "kv", 2) == 0 ? "the cache" : "weights",
-                            strncmp(wish->offload, "kv", 2) == 0 ? "is" : "are",
-                            wish->given.offload.typed,
-                            strstr(wish->offload, "=peer") ? " --peers 1" : "");
-    return PP_OK;
+    struct pp_state_spec state = {0};
+
+    if (!wish->given.offload.count)
+        return PP_OK;
+    PP_TRY(pp_offload_parse(wish->offload, &state, err));
+    const bool is_cache =
+        pp_state_is_away(&state, PP_STATE_CACHE) && !pp_state_is_away(&state, PP_STATE_PARAMS);
+    return pp_error_set(err, PP_EINVAL,
+                        "%s: %s on another tier %s only simulated; nearest: pipesim --mode infer "
+                        "%s%s",
+                        wish->given.offload.typed, is_cache ? "the cache" : "weights",
+                        is_cache ? "is" : "are", wish->given.offload.typed,
+                        pp_state_has_home(&state, PP_TIER_PEER) ? " --peers 1" : "");
 }
 
 /* A fault of a run: what would only be slower is simulated, and no tier has files. */
