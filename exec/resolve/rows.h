@@ -280,8 +280,8 @@ PP_ROW_TEXT(inject, "TEXT", G_MACHINE, RUN, .is_repeatable = true,
             "--slow and --link-bw.")
 PP_ROW_AGAIN(STRING, inject, "TEXT", G_MACHINE, GENERATE, .is_repeatable = true,
     .help = "Inject a fault before an op of a rank's list: 'kill rank:1 op:5', or hang, freeze, "
-            "stop, drop or jump instead of kill. spoil changes a key in the rank's cache, which "
-            "--check finds.")
+            "stop, drop or jump instead of kill. spoil changes the sign of a number in the rank's "
+            "cache, which --check finds.")
 PP_ROW_TEXT(cluster, "NAME", G_MACHINE, BOTH,
     .help = "The cluster of a command of pipesim. It changes nothing: a run measures the machine "
             "that it is on.")

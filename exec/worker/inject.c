@@ -82,7 +82,8 @@ static bool cut_read(struct pp_worker *w)
     return break_file(w, PP_TIER_SHORT);
 }
 
-/* Turns the sign of a key of its first sequence, which later tokens of the sequence meet. */
+/* Turns the sign of the first number of a key of its first sequence, which later tokens of the
+ * sequence meet. */
 static bool spoil(struct pp_worker *w)
 {
     PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
@@ -96,8 +97,7 @@ static bool spoil(struct pp_worker *w)
 
         if (offset == SIZE_MAX || pp_staging_fetch(&keys, &err) != PP_OK)
             continue;
-        keys.on_host[3] ^= (char)0x80; /* little-endian: of one of 4 bytes, or the second of 2 */
-        keys.on_host[7] ^= (char)0x80; /* of 8 bytes, too */
+        keys.on_host[m->options.kernels->element_bytes - 1] ^= (char)0x80; /* little-endian */
         pp_staging_push(&keys, &err);
     }
     return true;
@@ -114,7 +114,7 @@ static const struct pp_inject_kind KINDS[] = {
      .needs_wall = true},
     {"kill", "its process is killed", kill_self},
     {"short", "its next read from its tier nvme is short", cut_read, .needs_file = true},
-    {"spoil", "a key in its cache changes its sign", spoil, .needs_cache = true},
+    {"spoil", "a number in its cache changes its sign", spoil, .needs_cache = true},
     {"stop", "its process is stopped", stop_self},
 };
 static const struct key {

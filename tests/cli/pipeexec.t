@@ -92,9 +92,9 @@ $ pipeexec --help | sed -n '/^Machine:/,/^$/p'
 >                           --slow and --link-bw. (may be repeated)
 >   --inject TEXT           Inject a fault before an op of a rank's list: 'kill
 >                           rank:1 op:5', or hang, freeze, stop, drop or jump
->                           instead of kill. spoil changes a key in the rank's
->                           cache, which --check finds. (may be repeated) [only
->                           generate]
+>                           instead of kill. spoil changes the sign of a number in
+>                           the rank's cache, which --check finds. (may be
+>                           repeated) [only generate]
 >   --cluster NAME          The cluster of a command of pipesim. It changes
 >                           nothing: a run measures the machine that it is on.
 >   --link TEXT             The links of the virtual clock, for messages and
@@ -184,7 +184,7 @@ $ pipeexec --transport shm --backend fake
 ! pipeexec: error: --transport shm: backend fake runs all ranks in one process; use --transport local
 = 2
 $ pipeexec --inject "burn rank:1"
-! pipeexec: error: --inject "burn rank:1": "burn" is none of drop (its connections to other ranks are closed), eio (the next read of its tier nvme fails), flip (a bit flips in what it next reads from its tier nvme), freeze (its thread never returns from an op), full (its next write to its tier nvme finds no room), hang (the rank goes no further), jump (the clock of its process jumps ahead by 1 s), kill (its process is killed), short (its next read from its tier nvme is short), spoil (a key in its cache changes its sign), stop (its process is stopped)
+! pipeexec: error: --inject "burn rank:1": "burn" is none of drop (its connections to other ranks are closed), eio (the next read of its tier nvme fails), flip (a bit flips in what it next reads from its tier nvme), freeze (its thread never returns from an op), full (its next write to its tier nvme finds no room), hang (the rank goes no further), jump (the clock of its process jumps ahead by 1 s), kill (its process is killed), short (its next read from its tier nvme is short), spoil (a number in its cache changes its sign), stop (its process is stopped)
 = 2
 $ pipeexec --inject "kill rank:1 op"
 ! pipeexec: error: --inject "kill rank:1 op": "op": expected rank:K, replica:K, tp:K, op:K, step:K

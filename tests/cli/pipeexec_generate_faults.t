@@ -40,7 +40,7 @@ $ for f in "slow:1=0.5" "flip rank:1" "hang op:900" "hang step:2" "burn"; do pip
 ! pipeexec: error: --inject "flip rank:1": a run that generates has no file on a drive; nearest: --inject hang
 ! pipeexec: error: --inject: op:900: this run has 0 to 297
 ! pipeexec: error: --inject: step:2: this run has 1 to 1
-! pipeexec: error: --inject "burn": "burn" is none of drop (its connections to other ranks are closed), eio (the next read of its tier nvme fails), flip (a bit flips in what it next reads from its tier nvme), freeze (its thread never returns from an op), full (its next write to its tier nvme finds no room), hang (the rank goes no further), jump (the clock of its process jumps ahead by 1 s), kill (its process is killed), short (its next read from its tier nvme is short), spoil (a key in its cache changes its sign), stop (its process is stopped)
+! pipeexec: error: --inject "burn": "burn" is none of drop (its connections to other ranks are closed), eio (the next read of its tier nvme fails), flip (a bit flips in what it next reads from its tier nvme), freeze (its thread never returns from an op), full (its next write to its tier nvme finds no room), hang (the rank goes no further), jump (the clock of its process jumps ahead by 1 s), kill (its process is killed), short (its next read from its tier nvme is short), spoil (a number in its cache changes its sign), stop (its process is stopped)
 ! pipeexec: error: --inject: spoil: training has no cache of keys and values; nearest: pipeexec generate, or --inject hang
 = 2
 # Guessed commands name the two that there are, before their options.
