@@ -346,3 +346,8 @@ $ cd $TMPDIR; pipesim program --mode infer --pp 2 --groups 2 --prompt-groups 4 -
 > pipesim: error: --batch 6: the program cuts prompts into 4 pieces; nearest: --batch 4 or 8
 > pipesim: error: --tokens 4 contradicts ./four.csv, which has 3
 = 2
+# A page of a run that generates has no words of training.
+$ pipesim --mode infer --model llama3-8b --pp 2 --gpus 2 --cluster a100 --batch 8 --html r.html >/dev/null; sed 's:"kinds"[^]]*::' r.html | grep -ciE 'gradient|optimizer|chunks held|of the step|a step|published runs like'; grep -c 'Share of the run' r.html
+> 0
+> 1
+= 0
