@@ -79,7 +79,7 @@ $ pipeexec --inject 'jump rank:1' --transport tcp
 ! pipeexec: error: --inject "jump rank:1": the virtual clock looks at no watch; use --clock wall
 = 2
 $ pipeexec --inject slow=1
-! pipeexec: error: --inject "slow=1": "slow=1" is none of drop (its connections to other ranks are closed), eio (the next read of its tier nvme fails), flip (a bit flips in what it next reads from its tier nvme), freeze (its thread never returns from an op), full (its next write to its tier nvme finds no room), hang (the rank goes no further), jump (the clock of its process jumps ahead by 1 s), kill (its process is killed), short (its next read from its tier nvme is short), stop (its process is stopped)
+! pipeexec: error: --inject "slow=1": "slow=1" is none of drop (its connections to other ranks are closed), eio (the next read of its tier nvme fails), flip (a bit flips in what it next reads from its tier nvme), freeze (its thread never returns from an op), full (its next write to its tier nvme finds no room), hang (the rank goes no further), jump (the clock of its process jumps ahead by 1 s), kill (its process is killed), short (its next read from its tier nvme is short), spoil (a number in its cache changes its sign), stop (its process is stopped)
 = 2
 # Words of --recompute, and the price R.
 $ pipeexec --np 2 --layers 2 --unit F=1e-3,R=1e-3
