@@ -126,9 +126,11 @@ def must_have(report):
         yield from ("inference.first_token_s", "inference.token_s")
     if len(report["ranks"]) <= 64:
         for i, rank in enumerate(report["ranks"]):
-            yield from (f"ranks.{i}.{key}" for key in ("busy_s", "idle_s", "peak_activations"))
-            for part in rank["memory"] or ():
-                if part != "kv_bytes" or report["mode"] == "infer":  # training has no cache
+            # a run that generates holds no chunks and has no gradients; training has no cache
+            is_training = report["mode"] != "infer"
+            yield from (f"ranks.{i}.{key}" for key in ("busy_s", "idle_s") + ("peak_activations",) * is_training)
+            for part, size in (rank["memory"] or {}).items():
+                if part != "kv_bytes" if is_training else size != 0:
                     yield f"ranks.{i}.memory.{part}"
 
 
