@@ -1,7 +1,7 @@
 /* Keys and values on another tier. What passes read is up, and what they make goes down. One copy
  * each way is under way next to compute, and every instruction is needed. */
-#include "schedules/verify/verify.h"
 #include "tests/unit/schedules/build/build_of.h"
+#include "tests/unit/schedules/lower/left_out.h"
 
 #include <criterion/criterion.h>
 
@@ -104,24 +104,6 @@ Test(kv, each_forward_has_its_copies)
 }
 
 /* ---- every instruction is needed ------------------------------------------------------------- */
-
-/* Without instructions `at` and `also` of a rank: true when a check fails. */
-static bool is_noticed(struct pp_arena *arena, const struct pp_program *p, int rank, int at,
-                       int also)
-{
-    struct pp_program_head head = pp_program_head_of(p);
-    struct pp_orders *lists = pp_program_thaw(arena, p), *rest = pp_orders_create(arena, p->ranks);
-    struct pp_program *program;
-    struct pp_error err = {0};
-
-    for (int r = 0; r < p->ranks; r++)
-        for (int i = 0; i < lists->count[r]; i++)
-            if (r != rank || (i != at && i != also))
-                pp_orders_add(arena, rest, r, lists->ops[r][i]);
-    if (pp_program_freeze(arena, &head, rest, &program, &err) != PP_OK)
-        return true;
-    return pp_verify(program, NULL, &err) != PP_OK;
-}
 
 static void leave_out(struct sizes z)
 {

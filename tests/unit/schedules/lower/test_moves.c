@@ -1,6 +1,6 @@
 /* What waits on another memory tier: every instruction is needed, nothing is used before it is
  * back, and little is under way at once. */
-#include "schedules/verify/verify.h"
+#include "tests/unit/schedules/lower/left_out.h"
 #include "tests/unit/support/lower_cases.h"
 #include "tests/unit/support/state_specs.h"
 
@@ -158,24 +158,6 @@ static bool is_of_tiers(const struct pp_program *p, int i)
     const int kind = p->kind[i] == PP_WAIT ? p->aux[i] : p->kind[i];
 
     return pp_op_is_move(kind) || pp_op_is_packing(kind);
-}
-
-/* Without instructions `at` and `also` of a rank: true when a check fails. */
-static bool is_noticed(struct pp_arena *arena, const struct pp_program *p, int rank, int at,
-                       int also)
-{
-    struct pp_program_head head = pp_program_head_of(p);
-    struct pp_orders *lists = pp_program_thaw(arena, p), *rest = pp_orders_create(arena, p->ranks);
-    struct pp_program *program;
-    struct pp_error err = {0};
-
-    for (int r = 0; r < p->ranks; r++)
-        for (int i = 0; i < lists->count[r]; i++)
-            if (r != rank || (i != at && i != also))
-                pp_orders_add(arena, rest, r, lists->ops[r][i]);
-    if (pp_program_freeze(arena, &head, rest, &program, &err) != PP_OK)
-        return true;
-    return pp_verify(program, NULL, &err) != PP_OK;
 }
 
 /* One instruction, or a post with its WAIT. */
