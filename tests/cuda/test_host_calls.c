@@ -96,6 +96,7 @@ static void finish(int before)
 {
     cr_assert_eq(waits, before, "%d waits", waits - before);
     cr_assert_eq(b->finish(device, &err), PP_OK, "%s", err.message);
+    cr_assert_gt(waits, before, "waits are not counted");
 }
 
 static void check_shown(int from)
