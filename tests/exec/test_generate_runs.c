@@ -205,7 +205,9 @@ static void check_replay(const struct generate_case *c)
     for (int k = 0; k < 2; k++) {
         generate(machine, &run, &made);
         cr_expect_gt(made.step.step_s, 0);
-        cr_expect(made.machinery_frac > 0 && made.machinery_frac < 1);
+        cr_expect(made.machinery_frac < 1 &&
+                  (made.machinery_frac > 0 || !run.options.backend->is_immediate));
+        cr_expect_geq(made.machinery_frac, 0);
     }
     for (int k = 0; k < 2; k++) {
         cr_assert_eq(pp_replay(arena, run.program, run.options.costs, pp_machine_times(machine), k,
@@ -273,6 +275,7 @@ Test(generate_runs, the_first_half_predicts_the_second)
 
 /* ---- faults ----------------------------------------------------------------------------------*/
 
+/* Op 14 of rank 1 is of pass 2. What a dead rank has said of itself may be a moment old. */
 static void check_fault(const char *text, const struct pp_transport *transport, const char *reason)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
@@ -290,13 +293,14 @@ static void check_fault(const char *text, const struct pp_transport *transport, 
     cr_assert_eq(pp_inject_parse(text, 0, &c.inject, &err), PP_OK, "%s", err.message);
     start(arena, &c, &run, &machine);
     cr_assert_eq(pp_machine_generate(machine, run.prompts, &made, &err), PP_EFAIL);
-    cr_expect(strstr(err.message, "rank 1 at op ") && strstr(err.message, "of pass 2"), "%s",
-              err.message);
+    const bool may_be_old = transport->remote && strncmp(text, "kill", 4) == 0;
+    cr_expect(strstr(err.message, "rank 1 at op ") &&
+                  strstr(err.message, may_be_old ? "of pass " : "of pass 2"),
+              "%s", err.message);
     cr_expect(strstr(err.message, reason), "%s", err.message);
     pp_machine_destroy(machine);
 }
 
-/* Op 14 of rank 1 is of pass 2. */
 Test(generate_runs, faults_name_the_pass)
 {
     check_fault("kill rank:1 op:14", &pp_transport_shm, "step 1");
