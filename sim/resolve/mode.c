@@ -61,10 +61,16 @@ static enum pp_status check_option(const struct pp_wish *wish, int i, struct pp_
     return PP_OK;
 }
 
-enum pp_status pp_resolve_mode(struct pp_wish *wish, struct pp_error *err)
+enum pp_status pp_resolve_mode_check(const struct pp_wish *wish, struct pp_error *err)
 {
     for (int i = 0; i < pp_sim_cli.option_count; i++)
         PP_TRY(check_option(wish, i, err));
+    return PP_OK;
+}
+
+enum pp_status pp_resolve_mode(struct pp_wish *wish, struct pp_error *err)
+{
+    PP_TRY(pp_resolve_mode_check(wish, err));
     for (int i = 0; i < pp_sim_cli.option_count && pp_wish_generates(wish); i++) {
         const struct pp_option *option = &pp_sim_cli.options[i];
         const struct pp_given *given =

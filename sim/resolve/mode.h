@@ -10,7 +10,9 @@ static inline bool pp_wish_generates(const struct pp_wish *wish)
 {
     return wish->mode == 1;
 }
-/* Refuses options of the other mode. Those of training from a preset lose their effect. */
+/* Refuses options of the other mode. */
+enum pp_status pp_resolve_mode_check(const struct pp_wish *wish, struct pp_error *err);
+/* The same; those of training from a preset lose their effect. */
 enum pp_status pp_resolve_mode(struct pp_wish *wish, struct pp_error *err);
 /* Reads --unit; refuses costs of ops that the mode does not have. */
 enum pp_status pp_resolve_unit_costs(const struct pp_wish *wish, struct pp_unit_costs *unit,

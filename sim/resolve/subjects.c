@@ -15,7 +15,15 @@ static bool has_devices(const struct pp_wish *wish)
            (wish->cluster && strstr(wish->cluster, "node:"));
 }
 
-/* Lists the schedules, and tries the command with one that runs at any size; a sweep with all. */
+static enum pp_status add_try(struct pp_arena *arena, const struct pp_parsed *command,
+                              const char *before, struct pp_error *err)
+{
+    return pp_error_append(err, "%s\n  try: %s", before,
+                           pp_command_lines(arena, pp_command_words(arena, command), 80, 7));
+}
+
+/* Lists the schedules, and tries the command with one that runs at any size; a sweep with all.
+ * Options of generation need no schedule, but their mode. */
 static enum pp_status no_schedule(struct pp_arena *arena, const struct pp_wish *wish,
                                   struct pp_error *err)
 {
@@ -23,9 +31,13 @@ static enum pp_status no_schedule(struct pp_arena *arena, const struct pp_wish *
     const bool has_lists = command->cli->commands[command->command].takes_lists,
                has_shape = wish->given.unit.count || command->command == PP_CMD_PROGRAM;
 
-    pp_command_set(arena, command, "schedule", has_lists ? "all" : "1f1b", NULL);
     if (has_shape && !wish->given.pp.count)
         pp_command_set(arena, command, "pp", "4", NULL);
+    if (pp_resolve_mode_check(wish, err) != PP_OK) {
+        pp_command_set(arena, command, "mode", "infer", NULL);
+        return add_try(arena, command, "", err);
+    }
+    pp_command_set(arena, command, "schedule", has_lists ? "all" : "1f1b", NULL);
     if (has_shape && !wish->given.micro_batches.count)
         pp_command_set(arena, command, "micro-batches", "8", NULL);
     if (!has_shape && !has_devices(wish))
@@ -33,8 +45,7 @@ static enum pp_status no_schedule(struct pp_arena *arena, const struct pp_wish *
     pp_error_set(err, PP_EINVAL, "--schedule is needed: ");
     for (int i = 0; pp_schedules[i]; i++)
         pp_error_append(err, "%s%s", i ? ", " : "", pp_schedules[i]->name);
-    return pp_error_append(err, ", all, or a program file\n  try: %s",
-                           pp_command_lines(arena, pp_command_words(arena, command), 80, 7));
+    return add_try(arena, command, ", all, or a program file", err);
 }
 
 /* Returns the schedule as typed. Generation has a default, also over that of a preset. */

@@ -69,6 +69,13 @@ $ pipesim --schedule 1f1b --pp 4 --micro-batches 4 --unit F=1,P=3
 $ pipesim --schedule 1f1b --pp 4 --tokens 4
 ! pipesim: error: --tokens 4 has no effect without --mode infer
 = 2
+$ for words in "--batch 4" "--unit F=1 --tokens 8" "sweep --batch 1:8:x2"; do pipesim $words; done; pipesim --mode infer --pp 4 --tokens 8 --unit F=1 --quiet
+! pipesim: error: --batch 4 has no effect without --mode infer
+!   try: pipesim --mode infer --batch 4
+! pipesim: error: --tokens 8 has no effect without --mode infer
+!   try: pipesim --mode infer --pp 4 --tokens 8 --unit F=1
+! pipesim: error: --batch 1:8:x2 has no effect without --mode infer
+!   try: pipesim sweep --mode infer --batch 1:8:x2
 $ for words in "--micro-batches 8" "--recompute full" "--steps 2" "--zero 1" "--mbs 4" "--gbs 8" "--seq 99" "--vp 2" "--cp 2" "--grad-sync eager" "--cost c.json" "--emit megatron" "--act-bits 8"; do pipesim --mode infer --model gpt2 --gpus 1 $words; done
 ! pipesim: error: --micro-batches 8 is of training, not of --mode infer; nearest: --groups
 ! pipesim: error: --recompute full is of training, not of --mode infer; forwards alone save nothing
