@@ -272,8 +272,9 @@ enum pp_status pp_unit_costs_parse(const char *text, struct pp_unit_costs *unit,
     PP_TRY(complete_backward(v, err));
     if (isnan(v[KEY_FB]))
         v[KEY_FB] = v[KEY_F] + v[KEY_B];
-    if (v[KEY_F] + v[KEY_B] <= 0)
-        return pp_error_set(err, PP_EINVAL, "--unit: F and B are both 0, nothing would take time");
+    if (v[KEY_F] + v[KEY_B] <= 0 && !(v[KEY_P] > 0))
+        return pp_error_set(err, PP_EINVAL,
+                            "--unit: no op would take time; give F a time above 0, such as F=1");
     memset(unit, 0, sizeof(*unit)); /* padding, too: costs are compared as bytes */
     unit->f = v[KEY_F], unit->b = v[KEY_B], unit->i = v[KEY_I], unit->w = v[KEY_W];
     unit->c = v[KEY_C], unit->fb = v[KEY_FB];

@@ -63,6 +63,9 @@ $ pipesim --mode infer --schedule ./own.csv --tokens 4 --unit F=1
 $ pipesim --mode infer --unit F=1 --tokens 4
 ! pipesim: error: --unit needs --pp, and --groups and --tokens
 = 2
+$ for u in F=0 F=0,P=1; do pipesim --mode infer --unit $u --pp 2 --groups 2 --tokens 3 --json | grep iteration_s; done
+> "iteration_s": 3.0,
+! pipesim: error: --unit: no op would take time; give F a time above 0, such as F=1
 $ pipesim --schedule 1f1b --pp 4 --micro-batches 4 --unit F=1,P=3
 ! pipesim: error: --unit F=1,P=3: P is the prompt of a group, which only --mode infer reads
 = 2

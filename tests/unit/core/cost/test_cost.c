@@ -54,7 +54,8 @@ Test(cost, bad_unit_texts_are_refused_with_the_key)
         {"F=1,I=1", "without W"},
         {"F=1,W=1", "without I"},
         {"F=1,B=1,I=2", "I + W"},
-        {"F=0,B=0", "both 0"},
+        {"F=0,B=0", "no op would take time"},
+        {"F=0,P=0", "no op would take time"},
         {"B=3,I=1,W=1", "I + W"},
         {"F=1,,B=2", "unknown key"},
     };
