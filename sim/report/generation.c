@@ -68,6 +68,16 @@ static int longer(const struct pp_config *c, int tokens)
     return next > tokens && next < 1 << 24 ? (int)next : 0;
 }
 
+/* Returns ", in 2 groups of 492 or 115"; "" with one group. */
+static const char *groups_text(struct pp_arena *arena, int groups, int sequences, int more)
+{
+    if (groups == 1)
+        return "";
+    return pp_arena_printf(
+        arena, ", in %d~groups of %s%s", groups, pp_text_of_whole(arena, sequences / groups),
+        more ? pp_arena_printf(arena, " or %s", pp_text_of_whole(arena, more / groups)) : "");
+}
+
 static void put_room(const struct pp_report_page *page, const struct pp_result *r)
 {
     const struct pp_generation *g = &r->config.generation;
@@ -79,11 +89,13 @@ static void put_room(const struct pp_report_page *page, const struct pp_result *
 
     if (room.sequences > 0)
         text = pp_arena_printf(
-            arena, "%s~sequence%s of %s~tokens%s; = %s", pp_text_of_whole(arena, room.sequences),
-            room.sequences == 1 ? "" : "s", pp_text_of_whole(arena, own),
+            arena, "%s~sequence%s of %s~tokens%s%s%s; = %s",
+            pp_text_of_whole(arena, room.sequences), room.sequences == 1 ? "" : "s",
+            pp_text_of_whole(arena, own), r->config.layout.dp > 1 ? " a~replica" : "",
             more ? pp_arena_printf(arena, ", or %s of %s", pp_text_of_whole(arena, more),
                                    pp_text_of_whole(arena, next))
                  : "",
+            groups_text(arena, g->groups, room.sequences, more),
             pp_inference_room_text(arena, &room, own));
     pp_report_paragraph(page, "room", text);
 }
@@ -134,7 +146,6 @@ static void put_ranks(const struct pp_report_page *page, const struct pp_result 
                     m->buffers_bytes / PP_GIB, m->other_bytes / PP_GIB, m->peak_bytes / PP_GIB,
                     rank == r->peak_rank ? " peak" : "");
     }
-    fputc('\n', out);
 }
 
 /* ---- the report ------------------------------------------------------------------------------ */
@@ -200,6 +211,8 @@ void pp_report_generation(const struct pp_report_page *page, const struct pp_res
     put_time(page, r);
     put_ranks(page, r);
     pp_report_tiers(page, r);
+    if (r->program->ranks > 1)
+        fputc('\n', page->out);
     const char *help = r->fits ? pp_generation_faster(arena, r) : pp_generation_to_fit(arena, r);
     if (help)
         pp_report_paragraph(page, r->fits ? "faster" : "to fit", help);

@@ -64,7 +64,7 @@ $ pipesim --mode infer --unit F=1 --tokens 4
 ! pipesim: error: --unit needs --pp, and --groups and --tokens
 = 2
 $ for u in F=0 F=0,P=1; do pipesim --mode infer --unit $u --pp 2 --groups 2 --tokens 3 --json | grep iteration_s; done
-> "iteration_s": 3.0,
+>   "iteration_s": 3.0,
 ! pipesim: error: --unit: no op would take time; give F a time above 0, such as F=1
 $ pipesim --schedule 1f1b --pp 4 --micro-batches 4 --unit F=1,P=3
 ! pipesim: error: --unit F=1,P=3: P is the prompt of a group, which only --mode infer reads
@@ -334,6 +334,14 @@ $ for o in "--pp 3" "--tp 3" "--dp 16 --tp 1" "--tp 16"; do pipesim plan --mode 
 # Reports of runs that generate have no words of training, whatever moves or is drawn.
 $ for o in "--offload p=host --explain" "--offload kv=host" "--seeds 3 --jitter 5%" "--p2p rendezvous --post batched --explain"; do pipesim --mode infer --model llama2-7b --cluster a100 --pp 2 --batch 4 --tokens 8 $o | grep -wiE 'steps?|micro-batch(es)?|gradients?|training|iteration|optimizer'; done; pipesim --mode infer --model gpt2 --pp 2 --batch 4 --tokens 8 --seeds 3 --jitter 5% | grep -oE 'all takes .* on average'
 > all takes 5.04 ms on average
+# The room is of a replica, and says its groups. No two blank lines follow each other.
+$ run() { pipesim --mode infer --model llama2-7b --gpus 4 --tp 1 --pp 2 "$@"; }; run --batch 8 --prompt-groups 4 | sed -n '/^  room/,/^$/p'; for o in "" "--offload kv=host"; do run $o | cmp - <(run $o | cat -s) && run $o | grep -A1 'rank 1 ' | grep -c '^$'; done
+>   room     1,072 sequences of 256 tokens a replica, or 264 of 1,000, in 2 groups
+>            of 536 or 132; = (79.65 - 10.28 GiB) / 66.09 MiB a sequence of 256
+>            tokens
+>
+> 1
+> 1
 # What a run that does not fit advises does fit, and is typed as it is printed.
 $ d() { pipesim --mode infer --model deepseek-v3 "$@"; }; d | sed -n '/room/p;/to fit/p'; for o in "--weight-bits 8" "--weight-bits 4" "--nodes 2" "--nodes 4"; do d --json $o | grep '"fits"'; done; d --require-fit --quiet
 >   room     not even one sequence
