@@ -175,6 +175,22 @@ static enum pp_status check_sequence(const struct pp_wish *wish, const struct pp
     return check_positions(wish, config, err);
 }
 
+/* An encoder reads all tokens in one pass, so it keeps no keys and values. */
+static enum pp_status check_cache(const struct pp_wish *wish, const struct pp_config *config,
+                                  struct pp_error *err)
+{
+    const struct pp_given *given[] = {&wish->given.kv, &wish->given.kv_bits, &wish->given.offload};
+    const bool is_away = pp_state_is_away(&config->wanted, PP_STATE_CACHE);
+
+    for (size_t i = 0; i < PP_COUNT(given) && !config->model.is_causal; i++)
+        if (given[i]->count && (given[i] != &wish->given.offload || is_away))
+            return pp_error_set(err, PP_EINVAL,
+                                "%s: %s is an encoder, which keeps no keys and values; %s",
+                                given[i]->typed, config->model.name,
+                                is_away ? "nearest: --offload p=host" : "leave it out");
+    return PP_OK;
+}
+
 /* Keys and values go through buffers, but have no units. */
 static enum pp_status check_units(const struct pp_wish *wish, const struct pp_config *config,
                                   struct pp_error *err)
@@ -253,6 +269,7 @@ enum pp_status pp_resolve_generation(const struct pp_wish *wish, struct pp_confi
         return PP_OK;
     PP_TRY(check_sequence(wish, config, err));
     PP_TRY(check_tiers(wish, config, err));
+    PP_TRY(check_cache(wish, config, err));
     PP_TRY(check_units(wish, config, err));
     return check_batch(wish, config, err);
 }

@@ -121,6 +121,14 @@ $ pipesim --mode infer --model gpt2 --gpus 1 --prompt 2000 --tokens 24
 $ pipesim --mode infer --model bert-large --gpus 1 --tokens 3
 ! pipesim: error: --tokens 3: bert-large is an encoder, which reads a prompt once and generates nothing; nearest: --tokens 1
 = 2
+$ for o in "--offload p=host,kv=host:40%" "--kv paged:16" "--kv-bits 8" "--offload p=host --quiet"; do pipesim --mode infer --model bert-large --gpus 1 $o; echo $?; done
+! pipesim: error: --offload p=host,kv=host:40%: bert-large is an encoder, which keeps no keys and values; nearest: --offload p=host
+! pipesim: error: --kv paged:16: bert-large is an encoder, which keeps no keys and values; leave it out
+! pipesim: error: --kv-bits 8: bert-large is an encoder, which keeps no keys and values; leave it out
+> 2
+> 2
+> 2
+> 0
 $ for words in "--kv-bits 3" "--weight-bits 6" "--kv paged:0" "--kv some" "--packed 120%" "--packed 0" "--sampling beam" "--mode serve"; do pipesim --mode infer --model gpt2 --gpus 1 $words; done
 ! pipesim: error: --kv-bits: "3" is not one of 16, 8 and 4
 ! pipesim: error: --weight-bits: "6" is not one of 16, 8 and 4
