@@ -21,8 +21,9 @@ static const char *name_of(struct pp_arena *arena, const struct pp_serving *s, i
 {
     const struct pp_serving_point *p = &s->points[at];
 
-    return pp_arena_printf(arena, "#%d, TP %d, PP %d, DP %d, batch %d, groups %d", at + 1,
-                           p->layout.tp, p->layout.pp, p->layout.dp, p->batch, p->groups);
+    return pp_arena_printf(arena, "#%d, TP %d, PP %d, replicas %s, batch %d, groups %d", at + 1,
+                           p->layout.tp, p->layout.pp, pp_serving_replicas(arena, p), p->batch,
+                           p->groups);
 }
 
 static void write_picture(struct pp_arena *arena, const struct pp_page *page,
@@ -79,13 +80,16 @@ static void write_row(struct pp_arena *arena, const struct pp_page *page,
                       const struct pp_serving *s, int at)
 {
     const struct pp_serving_point *p = &s->points[at];
-    const int choices[] = {p->layout.gpus, p->layout.tp, p->layout.pp,
-                           p->layout.dp,   p->batch,     p->groups};
+    const int before[] = {p->layout.gpus, p->layout.tp, p->layout.pp},
+              after[] = {p->batch, p->groups};
 
     fputs(p->meets ? "<tr class=\"own\">" : "<tr>", page->out);
     pp_html(page->out, "<td class=\"number\">%s%d</td>", p->fits ? "" : "! ", at + 1);
-    for (size_t i = 0; i < PP_COUNT(choices); i++)
-        pp_html(page->out, "<td>%d</td>", choices[i]);
+    for (size_t i = 0; i < PP_COUNT(before); i++)
+        pp_html(page->out, "<td>%d</td>", before[i]);
+    pp_html(page->out, "<td>%s</td>", pp_serving_replicas(arena, p));
+    for (size_t i = 0; i < PP_COUNT(after); i++)
+        pp_html(page->out, "<td>%d</td>", after[i]);
     write_time(arena, page, at, "first_token_s", p->first_token_s);
     write_time(arena, page, at, "token_s", p->token_s);
     write_rate(arena, page, at, "tokens_per_s", p->tokens_per_s);
@@ -98,7 +102,7 @@ static void write_row(struct pp_arena *arena, const struct pp_page *page,
 static void write_table(struct pp_arena *arena, const struct pp_page *page,
                         const struct pp_serving *s)
 {
-    static const char *const NAMES[] = {"GPUs", "TP", "PP", "DP", "batch", "groups"};
+    static const char *const NAMES[] = {"GPUs", "TP", "PP", "replicas", "batch", "groups"};
     static const char *const FIGURES[] = {"first token", "each token", "tokens/s", "of a GPU",
                                           "peak"};
     const int shown = pp_page_begin_choices(

@@ -63,12 +63,13 @@ static const char *fewest_text(struct pp_arena *arena, const struct pp_serving *
         time_of(p->token_s, token), pp_units_print(p->tokens_per_s, PP_UNIT_COUNT, all));
 }
 
-static void print_point(const struct pp_serving_point *p, int place, const char *rate, FILE *out)
+static void print_point(struct pp_arena *arena, const struct pp_serving_point *p, int place,
+                        const char *rate, FILE *out)
 {
     char first[PP_UNITS_TEXT_BYTES], token[PP_UNITS_TEXT_BYTES], all[PP_UNITS_TEXT_BYTES];
 
-    fprintf(out, "  %2d%6d%4d%4d%4d%7d%7d%9s%9s%9s%8s%7.1f%s\n", place, p->layout.gpus,
-            p->layout.tp, p->layout.pp, p->layout.dp, p->batch, p->groups,
+    fprintf(out, "%4d%5d%3d%4d%9s%6d%7d%8s%8s%9s%8s%7.1f%s\n", place, p->layout.gpus, p->layout.tp,
+            p->layout.pp, pp_serving_replicas(arena, p), p->batch, p->groups,
             time_of(p->first_token_s, first), time_of(p->token_s, token),
             pp_units_print(p->tokens_per_s, PP_UNIT_COUNT, all), rate, p->peak_bytes / PP_GIB,
             !p->fits   ? " !"
@@ -76,11 +77,18 @@ static void print_point(const struct pp_serving_point *p, int place, const char 
                        : " >");
 }
 
+const char *pp_serving_replicas(struct pp_arena *arena, const struct pp_serving_point *p)
+{
+    return p->most_replicas > p->layout.dp
+               ? pp_arena_printf(arena, "%d-%d", p->layout.dp, p->most_replicas)
+               : pp_arena_printf(arena, "%d", p->layout.dp);
+}
+
 const struct pp_serving_point *pp_serving_fewest(const struct pp_serving *s)
 {
     const struct pp_serving_point *fewest = NULL;
 
-    for (int i = 0; i < s->count; i++)
+    for (int i = 0; i < s->count && !s->has_gpus; i++)
         if (s->points[i].meets && (!fewest || s->points[i].layout.gpus < fewest->layout.gpus))
             fewest = &s->points[i];
     return fewest;
@@ -127,7 +135,7 @@ void pp_serving_print(struct pp_arena *arena, const struct pp_serving *s, int ro
     const struct pp_config *c = &s->first;
     const char *limits = limits_text(arena, s);
     char params[PP_UNITS_TEXT_BYTES], in[PP_UNITS_TEXT_BYTES], generated[PP_UNITS_TEXT_BYTES];
-    bool has_more = false, has_none = false;
+    bool has_more = false, has_none = false, has_copies = false;
 
     fprintf(out, "pipesim %s  plan to serve %s (%s) on %s\n", PP_VERSION, c->model.name,
             pp_units_print(pp_model_params(&c->model), PP_UNIT_COUNT, params), c->cluster.name);
@@ -139,21 +147,24 @@ void pp_serving_print(struct pp_arena *arena, const struct pp_serving *s, int ro
                         pp_units_print_count(c->generation.prompt_tokens, in),
                         c->generation.prompt_tokens == 1 ? "" : "s",
                         pp_units_print_count(c->generation.passes, generated)));
-    fprintf(out, "\n   #%6s%4s%4s%4s%7s%7s%9s%9s%9s%8s%7s\n", "GPUs", "TP", "PP", "DP", "batch",
-            "groups", "first", "token", "tokens/s",
+    fprintf(out, "\n   #%5s%3s%4s%9s%6s%7s%8s%8s%9s%8s%7s\n", "GPUs", "TP", "PP", "replicas",
+            "batch", "groups", "first", "token", "tokens/s",
             c->origin.price.per_gpu_hour > 0 ? "1M cost" : "a GPU", "GiB");
     for (int i = 0; i < s->count && i < rows; i++) {
-        print_point(&s->points[i], i + 1, rate_text(arena, c, s->points[i].tokens_per_s_per_gpu),
-                    out);
+        print_point(arena, &s->points[i], i + 1,
+                    rate_text(arena, c, s->points[i].tokens_per_s_per_gpu), out);
+        has_copies = has_copies || s->points[i].most_replicas > s->points[i].layout.dp;
         has_none = has_none || !s->points[i].fits;
         has_more = has_more || (s->points[i].fits && !s->points[i].meets);
     }
+    if (has_copies)
+        fputs("      1-2: replicas are alike; GPUs and tokens/s are those of the fewest\n", out);
     if (has_more)
         fputs("      > beyond a limit\n", out);
     if (has_none)
         fputs("      ! does not fit\n", out);
     const struct pp_serving_point *best = &s->points[0], *fewest = pp_serving_fewest(s);
-    if (!s->has_gpus && fewest)
+    if (fewest)
         pp_text_paragraph(out, WIDTH, INDENT, "fewest", fewest_text(arena, s, fewest));
     const struct pp_parsed *command = command_of(arena, s, best);
     pp_text_command(out, WIDTH, INDENT, best->fits ? "choose" : "nearest", command);
@@ -166,6 +177,7 @@ static json_t *point_json(const struct pp_config *c, const struct pp_serving_poi
     json_t *o = json_object();
 
     json_object_set_new(o, "layout", pp_report_layout_json(&p->layout));
+    pp_json_put_int(o, "most_replicas", p->most_replicas);
     pp_json_put_int(o, "batch", p->batch);
     pp_json_put_int(o, "groups", p->groups);
     pp_json_put(o, "first_token_s", p->first_token_s);
@@ -205,7 +217,7 @@ void pp_serving_json(const struct pp_serving *s, FILE *out)
 void pp_serving_csv(const struct pp_serving *s, FILE *out)
 {
     fputs("gpus,tp,pp,dp,batch,groups,first_token_s,token_s,tokens_per_s,tokens_per_s_per_gpu,"
-          "peak_mem_bytes,fits,meets\n",
+          "peak_mem_bytes,fits,meets,most_replicas\n",
           out);
     for (int i = 0; i < s->count; i++) {
         const struct pp_serving_point *p = &s->points[i];
@@ -213,8 +225,8 @@ void pp_serving_csv(const struct pp_serving *s, FILE *out)
                 p->layout.dp, p->batch, p->groups, p->first_token_s);
         if (isfinite(p->token_s))
             fprintf(out, "%.17g", p->token_s);
-        fprintf(out, ",%.17g,%.17g,%.17g,%d,%d\n", p->tokens_per_s, p->tokens_per_s_per_gpu,
-                p->peak_bytes, p->fits, p->meets);
+        fprintf(out, ",%.17g,%.17g,%.17g,%d,%d,%d\n", p->tokens_per_s, p->tokens_per_s_per_gpu,
+                p->peak_bytes, p->fits, p->meets, p->most_replicas);
     }
 }
 

@@ -5,6 +5,7 @@
 #include "sim/run/simulate.h"
 #include "sim/serving/serving.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 enum { MOST_BATCH = 1024, MOST_NODES = 8 };
@@ -179,6 +180,39 @@ BY(by_throughput, PP_SERVE_THROUGHPUT)
 BY(by_latency, PP_SERVE_LATENCY)
 BY(by_first_token, PP_SERVE_FIRST_TOKEN)
 
+/* ---- copies ---------------------------------------------------------------------------------- */
+
+static bool are_equal(double a, double b)
+{
+    return a == b || (isnan(a) && isnan(b));
+}
+
+/* Is true for two numbers of replicas with the same figures for each. */
+static bool are_copies(const struct pp_serving_point *x, const struct pp_serving_point *y)
+{
+    return x->layout.tp == y->layout.tp && x->layout.pp == y->layout.pp && x->batch == y->batch &&
+           x->groups == y->groups && are_equal(x->first_token_s, y->first_token_s) &&
+           are_equal(x->token_s, y->token_s) && x->peak_bytes == y->peak_bytes &&
+           x->fits == y->fits;
+}
+
+/* Leaves each layout with its fewest replicas, which come first. */
+static void fold_copies(struct pp_serving *s)
+{
+    int kept = 0;
+
+    for (int i = 0; i < s->count; i++) {
+        const struct pp_serving_point p = s->points[i];
+        int k = 0;
+        while (k < kept && !are_copies(&s->points[k], &p))
+            k++;
+        if (k == kept)
+            s->points[kept++] = p;
+        s->points[k].most_replicas = p.layout.dp;
+    }
+    s->count = kept;
+}
+
 enum pp_status pp_serving_run(struct pp_arena *arena, const struct pp_wish *wish,
                               struct pp_serving *s, struct pp_error *err)
 {
@@ -213,5 +247,6 @@ enum pp_status pp_serving_run(struct pp_arena *arena, const struct pp_wish *wish
     if (!s->points[0].meets && s->max_token_s + s->max_first_token_s > 0) /* nearest to the limit */
         qsort(s->points, (size_t)s->count, sizeof(*s->points),
               s->max_token_s > 0 ? by_latency : by_first_token);
+    fold_copies(s);
     return PP_OK;
 }

@@ -12,6 +12,7 @@ extern const char *const pp_serving_objective_names[];
 /* A layout with a batch, and its figures. */
 struct pp_serving_point {
     struct pp_layout layout;
+    int most_replicas; /* from layout.dp to these, all have the figures of one */
     int batch, groups;
     double first_token_s, token_s, tokens_per_s, tokens_per_s_per_gpu, peak_bytes;
     bool fits, meets; /* meets: it is within the limits */
@@ -29,8 +30,11 @@ struct pp_serving {
 /* Reads --objective and the limits, and simulates all layouts. PP_EINVAL: no layout is legal. */
 enum pp_status pp_serving_run(struct pp_arena *arena, const struct pp_wish *wish,
                               struct pp_serving *serving, struct pp_error *err);
-/* Returns the best point with the fewest devices that is within the limits; NULL = none is. */
+/* Returns the best point with the fewest devices that is within the limits; NULL if none is, or if
+ * their number is given. */
 const struct pp_serving_point *pp_serving_fewest(const struct pp_serving *serving);
+/* Returns the replicas of a point, "2" or "1-8". */
+const char *pp_serving_replicas(struct pp_arena *arena, const struct pp_serving_point *point);
 void pp_serving_print(struct pp_arena *arena, const struct pp_serving *serving, int rows,
                       FILE *out);
 void pp_serving_json(const struct pp_serving *serving, FILE *out);

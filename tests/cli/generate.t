@@ -233,7 +233,7 @@ $ pipesim plan --mode infer --model llama2-70b --cluster a100 --gpus 8 --max-tok
 >  N layouts and batches of a replica; objective latency, at most N s a
 >  token; N tokens in, N out
 >
->  # GPUs TP PP DP batch groups first token tokens/s a GPU GiB
+>  # GPUs TP PP replicas batch groups first token tokens/s a GPU GiB
 >  N N N N N N N N ms N ms N N N
 >  N N N N N N N N ms N ms N N N
 >  choose pipesim --mode infer --gpus N --tp N --pp N --dp N --batch N \
@@ -294,12 +294,15 @@ $ pipesim --mode infer --model gpt2 --gpus 1 --batch 4 --html page.html --quiet;
 = 1
 # A plan names the fewest devices within the limits, writes its choices, and counts nodes if one has no room.
 $ pipesim plan --mode infer --model llama2-7b --cluster a100 --batch 4 --max-token-s 10ms --top 1 -o plan.csv | grep -A1 fewest; awk -F, 'NR > 1 && $13 { print $1 }' plan.csv | sort -n | head -1; head -1 plan.csv; rm plan.csv
+>       1-2: replicas are alike; GPUs and tokens/s are those of the fewest
 >   fewest   2 GPUs are within the limits: TP 2 x PP 1 x DP 1 with batch 4, 25.1
 >            ms to the first token, 8.54 ms for each, 461 tokens/s
 > 2
-> gpus,tp,pp,dp,batch,groups,first_token_s,token_s,tokens_per_s,tokens_per_s_per_gpu,peak_mem_bytes,fits,meets
+> gpus,tp,pp,dp,batch,groups,first_token_s,token_s,tokens_per_s,tokens_per_s_per_gpu,peak_mem_bytes,fits,meets,most_replicas
 $ pipesim plan --mode infer --model llama2-7b --cluster a100 --batch 4 --max-token-s 10ms --json | python3 -c 'import json,sys; r=json.load(sys.stdin); print(r["fewest"]["layout"]["gpus"], min(p["layout"]["gpus"] for p in r["points"] if p["meets"]), min(p["layout"]["gpus"] for p in r["points"]))'
 > 2 2 1
+$ pipesim plan --mode infer --model llama2-7b --cluster a100 --batch 4 --gpus 2 --json | grep '"fewest"'
+>   "fewest": null,
 $ pipesim plan --mode infer --model gpt3-175b --cluster 'v100 gpu:4' --batch 4 --tokens 2 --json | python3 -c 'import json,sys; r=json.load(sys.stdin); print(r["fewest"]["layout"]["gpus"], max(p["layout"]["gpus"] for p in r["points"]))'
 > 16 16
 $ pipesim plan --mode infer --model llama2-7b --cluster a100 --gpus 2 --batch 4 --tokens 1 --html plan.html -o - | cut -d, -f1-6,8 | head -2; grep -oE '<h[12][^>]*>[^<]*|>(each|first) token \([a-z]*\)' plan.html; rm plan.html

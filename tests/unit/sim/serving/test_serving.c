@@ -127,6 +127,7 @@ Test(serving, rows_are_in_order_and_limits_are_kept)
                   p->tokens_per_s_per_gpu <= s.points[i - 1].tokens_per_s_per_gpu);
     }
     cr_expect_eq(pp_serving_check(&s, true, &err), PP_OK);
+    cr_expect_null(pp_serving_fewest(&s), "their number is given");
 }
 
 Test(serving, a_limit_beyond_reach_is_no_fit)
@@ -141,4 +142,45 @@ Test(serving, a_limit_beyond_reach_is_no_fit)
     for (int i = 1; i < s.count; i++)
         cr_expect(!s.points[i].fits || s.points[i].token_s >= s.points[0].token_s,
                   "the nearest to the limit comes first");
+}
+
+/* Without a number of devices each layout stands once, and more replicas of it are only more. */
+Test(serving, replicas_with_the_figures_of_one_are_one_row)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const struct pp_serving s = search(arena, LINE);
+    int folded = 0;
+
+    for (int i = 0; i < s.count; i++) {
+        const struct pp_serving_point *p = &s.points[i];
+        for (int k = 0; k < i; k++)
+            cr_expect(p->layout.tp != s.points[k].layout.tp || p->batch != s.points[k].batch ||
+                      p->layout.pp != s.points[k].layout.pp);
+        if (p->most_replicas == p->layout.dp || folded++ % 8)
+            continue;
+        struct pp_result r;
+        struct pp_inference *f;
+        const int times = p->most_replicas / p->layout.dp;
+        typed(arena, LINE, times * p->layout.gpus, p->layout.tp, p->layout.pp, p->batch, &r, &f);
+        cr_expect_eq(f->token_s, p->token_s);
+        cr_expect_eq(f->tokens_per_s, times * p->tokens_per_s);
+    }
+    cr_expect_gt(folded, 8);
+    cr_expect_eq(pp_serving_fewest(&s)->layout.gpus, 1);
+}
+
+/* Copies from the host share the way of a node, so more replicas are slower: they stand apart. */
+Test(serving, replicas_that_share_a_link_are_rows_of_their_own)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const struct pp_serving s =
+        search(arena, "--mode infer --model opt-30b --cluster a100 --batch 8 --tokens 4 --tp 1 "
+                      "--pp 1 --offload p=host");
+    const struct pp_serving_point *p = s.points;
+
+    cr_assert_eq(s.count, 2, "%d", s.count);
+    cr_expect_eq(p[0].layout.dp, 1);
+    cr_expect_eq(p[0].most_replicas, 4);
+    cr_expect_eq(p[1].layout.dp, 8);
+    cr_expect_lt(p[1].tokens_per_s_per_gpu, p[0].tokens_per_s_per_gpu);
 }
