@@ -17,14 +17,14 @@ static const struct {
 };
 enum { REFUSED = PP_COUNT(refused) };
 
-static const char can_be_trained[] = "models of the families gpt2, llama, mistral, mixtral, qwen2, "
-                                     "qwen3, qwen3_moe, gemma, gpt_neox, "
-                                     "opt and bert can be, as tiny, mini, tiny-llama, gpt2";
+static const char can_be[] = "models of the families gpt2, llama, mistral, mixtral, qwen2, qwen3, "
+                             "qwen3_moe, gemma, gpt_neox and opt can be, as tiny, mini, "
+                             "tiny-llama, gpt2; bert can be trained";
 
 static enum pp_status refuse(const struct pp_model *model, const char *reason, struct pp_error *err)
 {
-    return pp_error_set(err, PP_EINVAL, "model '%.80s' cannot be trained here: %s; %s", model->name,
-                        reason, can_be_trained);
+    return pp_error_set(err, PP_EINVAL, "model '%.80s' cannot be executed here: %s; %s",
+                        model->name, reason, can_be);
 }
 
 /* Activation functions as transformers names them. */
@@ -52,8 +52,8 @@ static int activation_of(const char *name)
 static enum pp_status refuse_named(const struct pp_model *m, const char *what, const char *name,
                                    struct pp_error *err)
 {
-    return pp_error_set(err, PP_EINVAL, "model '%.80s' cannot be trained here: %s '%.80s'; %s",
-                        m->name, what, name, can_be_trained);
+    return pp_error_set(err, PP_EINVAL, "model '%.80s' cannot be executed here: %s '%.80s'; %s",
+                        m->name, what, name, can_be);
 }
 
 /* Returns the elements of a head that are rotated. */
@@ -75,7 +75,7 @@ static enum pp_status check_rope(const struct pp_model *m, const struct pp_rope 
     if (dim % 2 == 0 && dim > 0)
         return PP_OK;
     return pp_error_set(err, PP_EINVAL,
-                        "model '%.80s' cannot be trained here: rotary positions turn pairs, and "
+                        "model '%.80s' cannot be executed here: rotary positions turn pairs, and "
                         "the size of a head is %d, of which %d are rotated: the nearest legal one "
                         "is %d",
                         m->name, m->head_dim, dim, dim + dim % 2 + 2 * (dim == 0));

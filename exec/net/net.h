@@ -40,7 +40,8 @@ struct pp_net {
 };
 
 /* Takes the dimensions of a model; seq 0 = its own, `name` is kept by reference. PP_EINVAL for a
- * seq beyond its positions and models that cannot be trained here, with the nearest legal value. */
+ * seq beyond its positions and models that cannot be executed here, with the nearest legal value.
+ */
 enum pp_status pp_net_from_model(const struct pp_model *model, int seq, struct pp_net *net,
                                  struct pp_error *err);
 /* Gives a net of this model samples of another length. */

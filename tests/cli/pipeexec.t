@@ -412,7 +412,7 @@ $ pipeexec --calibrate-on pipedream 2>&1 | cut -c 1-120
 > pipeexec: error: --calibrate-on pipedream: --schedule pipedream is only simulated: its micro-batches need several versio
 >   try: pipesim --schedule pipedream --pp 4 --model tiny
 $ pipeexec --model bloom-176b
-! pipeexec: error: model 'bloom-176b' cannot be trained here: its positions are slopes of the attention scores; models of the families gpt2, llama, mistral, mixtral, qwen2, qwen3, qwen3_moe, gemma, gpt_neox, opt and bert can be, as tiny, mini, tiny-llama, gpt2
+! pipeexec: error: model 'bloom-176b' cannot be executed here: its positions are slopes of the attention scores; models of the families gpt2, llama, mistral, mixtral, qwen2, qwen3, qwen3_moe, gemma, gpt_neox and opt can be, as tiny, mini, tiny-llama, gpt2; bert can be trained
 = 2
 $ pipeexec --model bert-base --layers 4 --hidden 32 --heads 4 --vocab 256 --ffn 64 --seq 16 --schedule seq1f1b
 ! pipeexec: error: --schedule seq1f1b: it cuts samples into 2 splits, and each token of model 'bert-base-like' meets all tokens of its sample; nearest: --splits 1, or a schedule without splits

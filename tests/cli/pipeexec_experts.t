@@ -205,7 +205,7 @@ $ pipeexec --top-k 2
 ! pipeexec: error: --top-k 2: the model has no experts; give --experts
 = 2
 $ pipeexec --model deepseek-v3 --layers 4
-! pipeexec: error: model 'deepseek-v3-like' cannot be trained here: experts of a token are chosen by groups; models of the families gpt2, llama, mistral, mixtral, qwen2, qwen3, qwen3_moe, gemma, gpt_neox, opt and bert can be, as tiny, mini, tiny-llama, gpt2
+! pipeexec: error: model 'deepseek-v3-like' cannot be executed here: experts of a token are chosen by groups; models of the families gpt2, llama, mistral, mixtral, qwen2, qwen3, qwen3_moe, gemma, gpt_neox and opt can be, as tiny, mini, tiny-llama, gpt2; bert can be trained
 = 2
 # A checkpoint of another mixture is another model.
 $ pipeexec --layers 4 --hidden 32 --heads 2 --experts 4 --seq 16 --mbs 2 --steps 2 --checkpoint c --quiet; pipeexec --layers 4 --hidden 32 --heads 2 --experts 4 --top-k 1 --capacity-factor 1 --seq 16 --mbs 2 --steps 4 --resume c
@@ -215,7 +215,7 @@ $ pipeexec --layers 4 --hidden 32 --heads 2 --experts 4 --seq 16 --mbs 2 --steps
 $ pipeexec --layers 4 --hidden 32 --heads 2 --experts 4 --top-k 1 --shared-ffn 16 --moe-every 2 --capacity-factor 1 --seq 16 --mbs 2 --steps 2 --checkpoint d --quiet; pipeexec --resume d --steps 4 --check --exact-grad --quiet && echo goes on
 > goes on
 $ pipeexec --model bert-base --layers 2 --hidden 32 --heads 2 --ffn 64 --experts 4
-! pipeexec: error: model 'bert-base-like' cannot be trained here: blocks of an encoder have no experts here; ...
+! pipeexec: error: model 'bert-base-like' cannot be executed here: blocks of an encoder have no experts here; ...
 = 2
 # Numbers of tokens and of their choices have 32 bits.
 $ pipeexec --model tiny-llama --np 1 --micro-batches 1 --mbs 65536 --seq 65536

@@ -173,7 +173,7 @@ $ rm b/model.safetensors; echo '{"weight_map": {"transformer.wte.weight": "x.saf
 ! pipeexec: error: cannot open ./b/x.safetensors: No such file or directory (a shard of ./b/model.safetensors.index.json)
 = 1
 $ sed -i "s/gelu_new/relu2/" a/config.json; pipeexec --model ./a
-! pipeexec: error: model './a/config.json' cannot be trained here: its activation function is 'relu2'; models of the families gpt2, llama, mistral, mixtral, qwen2, qwen3, qwen3_moe, gemma, gpt_neox, opt and bert can be, as tiny, mini, tiny-llama, gpt2
+! pipeexec: error: model './a/config.json' cannot be executed here: its activation function is 'relu2'; models of the families gpt2, llama, mistral, mixtral, qwen2, qwen3, qwen3_moe, gemma, gpt_neox and opt can be, as tiny, mini, tiny-llama, gpt2; bert can be trained
 = 2
 # Weights that did not pass their check have another name. With this rate rounding grows without limit.
 $ A="--np 2 --dp 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 4 --steps 40 --lr 3 --check --save odd"; pipeexec $A >o.txt 2>e.txt; echo $?; grep '^  saved' o.txt; grep -o 'so --save.*' e.txt; ls odd odd.differs; pipeexec $A
