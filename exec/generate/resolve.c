@@ -56,20 +56,29 @@ static enum pp_status take_config(struct pp_arena *arena, struct pp_exec_wish *w
 
 /* ---- what is refused ------------------------------------------------------------------------- */
 
+/* Classes on other tiers: those that a run has are simulated, and others are of training. */
 static enum pp_status check_wish(const struct pp_exec_wish *wish, struct pp_error *err)
 {
+    static const struct pp_offload_scope SCOPE = {.generates = true, .has_peers = true};
+    static const char *const WORDS[] = {NULL, "weights on another tier are",
+                                        "the cache on another tier is",
+                                        "weights and the cache on another tier are"};
     struct pp_state_spec state = {0};
 
     if (!wish->given.offload.count)
         return PP_OK;
-    PP_TRY(pp_offload_parse(wish->offload, &state, err));
-    const bool is_cache =
-        pp_state_is_away(&state, PP_STATE_CACHE) && !pp_state_is_away(&state, PP_STATE_PARAMS);
-    return pp_error_set(err, PP_EINVAL,
-                        "%s: %s on another tier %s only simulated; nearest: pipesim --mode infer "
-                        "%s%s",
-                        wish->given.offload.typed, is_cache ? "the cache" : "weights",
-                        is_cache ? "is" : "are", wish->given.offload.typed,
+    PP_TRY(pp_offload_parse(wish->offload, &SCOPE, &state, err));
+    for (int class = 0; class < PP_STATE_CLASSES; class ++)
+        if (pp_state_is_away(&state, (enum pp_state_class) class) && class != PP_STATE_PARAMS &&
+            class != PP_STATE_CACHE)
+            return pp_error_set(err, PP_EINVAL,
+                                "%s: %s is of training; a run that generates has p (parameters) "
+                                "and kv (keys and values)",
+                                wish->given.offload.typed, pp_state_class_names[class]);
+    const int away =
+        pp_state_is_away(&state, PP_STATE_PARAMS) + 2 * pp_state_is_away(&state, PP_STATE_CACHE);
+    return pp_error_set(err, PP_EINVAL, "%s: %s only simulated; nearest: pipesim --mode infer %s%s",
+                        wish->given.offload.typed, WORDS[away], wish->given.offload.typed,
                         pp_state_has_home(&state, PP_TIER_PEER) ? " --peers 1" : "");
 }
 

@@ -41,11 +41,14 @@ PP_ROW_INT(gather_buffers, "K", 1, 1024, G_SCHEDULE, RUN, .default_text = "2",
             "K: the next K - 1 are prefetched while one is used. Scattered gradients, too.")
 PP_OPTIONS_RECEIVES(G_SCHEDULE, BOTH)
 
-PP_ROW_TEXT(offload, "CLASS=TIER,...", G_TIERS, BOTH,
+PP_ROW_TEXT(offload, "CLASS=TIER,...", G_TIERS, RUN,
     .help = "Keep p (parameters), g (gradients), os (optimizer state) or a (saved activations) on "
             "another memory tier, host or nvme, such as p,g,os=nvme,a=host: a class without a tier "
             "takes that of the next one. a=host:40% moves a share. Parameters come to the device chunk by chunk, gradients "
             "leave it, activations leave it after their forward and return before their backward.")
+PP_ROW_AGAIN(STRING, offload, "CLASS=TIER,...", G_TIERS, GENERATE,
+    .help = "Only simulated: p (parameters) or kv (keys and values) on another memory tier, as in "
+            "pipesim --mode infer --offload p=host,kv=host.")
 PP_ROW_FLAG(cpu_optimizer, G_TIERS, RUN,
     .help = "The processors of the host update the optimizer state that --offload os= keeps there. "
             "Gradients leave the device, updated parameters return.")
@@ -125,12 +128,17 @@ PP_ROW_INT(etp, "T", 1, 64, G_LAYOUT, RUN,
     .default_text = "tp, or less if --ep needs it",
     .help = "Tensor-parallel degree of experts; divides tp.")
 
-PP_ROW_TEXT(model, "NAME|FILE|DIR", G_MODEL, BOTH, .is_common = true, .offered = pp_model_name,
+PP_ROW_TEXT(model, "NAME|FILE|DIR", G_MODEL, RUN, .is_common = true, .offered = pp_model_name,
     .default_text = "tiny",
     .help = "A preset, a Hugging Face config.json, or its folder. Families gpt2, llama, mistral, "
             "mixtral, qwen2, qwen3, qwen3_moe, gemma, gpt_neox, opt and bert can be trained. "
             "'pipesim models' names the presets. Training starts from the weights of a folder with "
             "model.safetensors, or with its shards and their index.")
+PP_ROW_AGAIN(STRING, model, "NAME|FILE|DIR", G_MODEL, GENERATE, .offered = pp_model_name,
+    .default_text = "tiny",
+    .help = "A preset, a Hugging Face config.json, or its folder, whose weights are taken. Families "
+            "gpt2, llama, mistral, mixtral, qwen2, qwen3, qwen3_moe, gemma, gpt_neox and opt "
+            "generate. Without --resume and a folder, weights are drawn.")
 PP_OPTIONS_DIMENSIONS(G_MODEL, BOTH)
 PP_OPTIONS_EXPERTS(G_MODEL, BOTH)
 PP_ROW_FRAC(capacity_factor, "X", G_MODEL, BOTH, .aliases = PP_NAMES("moe-expert-capacity-factor"),
@@ -221,9 +229,13 @@ PP_ROW_COUNT(clip, "NORM", G_RECIPE, RUN, .aliases = PP_NAMES("clip-grad", "trai
     .help = "Clip the gradients to this global norm; all ranks synchronize before the update.")
 PP_ROW_LONG(seed, "S", 0, INT64_MAX, G_RECIPE, RUN, .default_text = "0",
     .help = "Seed of the weights, of the samples, and of the orders that backend fake draws.")
-PP_ROW_CHOICE(precision, "TYPE", "fp32|double|bf16", G_RECIPE, BOTH, .default_text = "fp32",
+PP_ROW_CHOICE(precision, "TYPE", "fp32|double|bf16", G_RECIPE, RUN, .default_text = "fp32",
     .help = "double: plain reference kernels, about a hundred times slower. bf16: activations and "
             "weights in bfloat16; gradients, optimizer state and master weights in fp32.")
+PP_ROW_AGAIN(CHOICE, precision, "TYPE", G_GENERATE, GENERATE, .choices = "fp32|double|bf16",
+    .default_text = "fp32",
+    .help = "Type of weights, activations, keys and values. double: plain reference kernels, about "
+            "a hundred times slower.")
 
 PP_ROW_CHOICE(backend, "NAME", "cpu|cuda|fake", G_MACHINE, BOTH, .aliases = PP_NAMES("device"),
     .meant = PP_NAMES("gpu", "cuda"),

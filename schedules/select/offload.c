@@ -7,14 +7,23 @@
 #include <string.h>
 #include <strings.h>
 
-/* Classes that can be offloaded. */
+/* Classes that can be offloaded, and in which runs there are such. */
 static const struct row {
     enum pp_state_class class;
     const char *words;
+    bool trains, generates;
 } movable[] = {
-    {PP_STATE_PARAMS, "parameters"},         {PP_STATE_GRADS, "gradients"},
-    {PP_STATE_OPTIMIZER, "optimizer state"}, {PP_STATE_ACTIVATIONS, "saved activations"},
-    {PP_STATE_CACHE, "keys and values"},
+    {PP_STATE_PARAMS, "parameters", true, true},
+    {PP_STATE_GRADS, "gradients", true, false},
+    {PP_STATE_OPTIMIZER, "optimizer state", true, false},
+    {PP_STATE_ACTIVATIONS, "saved activations", true, false},
+    {PP_STATE_CACHE, "keys and values", false, true},
+};
+
+/* A whole text, and what its run has. */
+struct typed {
+    const char *text;
+    const struct pp_offload_scope *scope;
 };
 
 /* A part of the text. */
@@ -23,16 +32,38 @@ struct part {
     size_t length;
 };
 
-static enum pp_status refuse(const char *text, const char *what, struct pp_error *err)
+static bool has_row(const struct pp_offload_scope *scope, const struct row *row)
 {
-    pp_error_set(err, PP_EINVAL, "--offload %.60s: %s; expected ", text, what);
+    return scope->generates ? row->generates : row->trains;
+}
+
+static bool has_tier(const struct pp_offload_scope *scope, int tier)
+{
+    return tier != PP_TIER_PEER || scope->has_peers;
+}
+
+/* Returns the class that stands in examples. */
+static const char *example_of(const struct pp_offload_scope *scope)
+{
+    return pp_state_class_names[scope->generates ? PP_STATE_PARAMS : PP_STATE_OPTIMIZER];
+}
+
+static enum pp_status refuse(const struct typed *typed, const char *what, struct pp_error *err)
+{
+    const struct pp_offload_scope *scope = typed->scope;
+
+    pp_error_set(err, PP_EINVAL, "--offload %.60s: %s; expected ", typed->text, what);
     for (size_t i = 0; i < PP_COUNT(movable); i++) {
+        if (!has_row(scope, &movable[i]))
+            continue;
         for (int tier = PP_TIER_HOST; tier < PP_TIERS; tier++)
-            pp_error_append(err, "%s%s=%s", tier > PP_TIER_HOST ? " or " : "",
-                            pp_state_class_names[movable[i].class], pp_tier_rows[tier].name);
+            if (has_tier(scope, tier))
+                pp_error_append(err, "%s%s=%s", tier > PP_TIER_HOST ? " or " : "",
+                                pp_state_class_names[movable[i].class], pp_tier_rows[tier].name);
         pp_error_append(err, " (%s), ", movable[i].words);
     }
-    return pp_error_append(err, "or several with commas; os=host:40%% moves a share");
+    return pp_error_append(err, "or several with commas; %s=host:40%% moves a share",
+                           example_of(scope));
 }
 
 static bool is_word(const char *word, struct part part)
@@ -53,7 +84,7 @@ static struct part cut(struct part *part, char mark)
     return rest;
 }
 
-static enum pp_status parse_share(const char *text, struct part part, double *frac,
+static enum pp_status parse_share(const struct typed *typed, struct part part, double *frac,
                                   struct pp_error *err)
 {
     char share[32];
@@ -65,23 +96,23 @@ static enum pp_status parse_share(const char *text, struct part part, double *fr
     snprintf(share, sizeof share, "%.*s", (int)part.length, part.at);
     if (part.length >= sizeof share || pp_units_parse(share, PP_UNIT_FRAC, frac, err) != PP_OK ||
         !(*frac > 0) || *frac > 1)
-        return refuse(text, "a share lies above 0 and up to 1, or is auto", err);
+        return refuse(typed, "a share lies above 0 and up to 1, or is auto", err);
     return PP_OK;
 }
 
-static enum pp_status parse_class(const char *text, struct part name, const struct row **row,
-                                  struct pp_error *err)
+static enum pp_status parse_class(const struct typed *typed, struct part name,
+                                  const struct row **row, struct pp_error *err)
 {
     for (size_t i = 0; i < PP_COUNT(movable); i++)
         if (is_word(pp_state_class_names[movable[i].class], name)) {
             *row = &movable[i];
             return PP_OK;
         }
-    return refuse(text, "unknown class", err);
+    return refuse(typed, "unknown class", err);
 }
 
 /* Parses "host" or "host:40%", the home of a class. */
-static enum pp_status parse_home(const char *text, const struct row *row, struct part home,
+static enum pp_status parse_home(const struct typed *typed, const struct row *row, struct part home,
                                  struct pp_state_spec *state, struct pp_error *err)
 {
     const struct part share = cut(&home, ':');
@@ -90,34 +121,34 @@ static enum pp_status parse_home(const char *text, const struct row *row, struct
     while (tier < PP_TIERS && !is_word(pp_tier_rows[tier].name, home))
         tier++;
     if (tier == PP_TIERS)
-        return refuse(text, "unknown tier", err);
+        return refuse(typed, "unknown tier", err);
     if (state->home[row->class] != PP_TIER_DEVICE)
-        return refuse(text, "a class is given twice", err);
+        return refuse(typed, "a class is given twice", err);
     state->home[row->class] = (enum pp_tier)tier;
-    return share.at ? parse_share(text, share, &state->moved_frac[row->class], err) : PP_OK;
+    return share.at ? parse_share(typed, share, &state->moved_frac[row->class], err) : PP_OK;
 }
 
 /* Parses the class at `at`, which takes the home of the next one that has any. */
-static enum pp_status parse_part(const char *text, const char *at, struct pp_state_spec *state,
-                                 struct pp_error *err)
+static enum pp_status parse_part(const struct typed *typed, const char *at,
+                                 struct pp_state_spec *state, struct pp_error *err)
 {
     struct part name = {at, strcspn(at, ",=")}, home = {0};
     const char *equals = strchr(at, '=');
     const struct row *row = NULL;
 
-    PP_TRY(parse_class(text, name, &row, err));
+    PP_TRY(parse_class(typed, name, &row, err));
     if (!equals)
-        return refuse(text, "the last class names no tier", err);
+        return refuse(typed, "the last class names no tier", err);
     home = (struct part){equals + 1, strcspn(equals + 1, ",")};
-    return parse_home(text, row, home, state, err);
+    return parse_home(typed, row, home, state, err);
 }
 
-/* Parses all classes of `text`. */
-static enum pp_status parse_text(const char *text, struct pp_state_spec *state,
+/* Parses all classes. */
+static enum pp_status parse_text(const struct typed *typed, struct pp_state_spec *state,
                                  struct pp_error *err)
 {
-    for (const char *at = text;; at++) {
-        PP_TRY(parse_part(text, at, state, err));
+    for (const char *at = typed->text;; at++) {
+        PP_TRY(parse_part(typed, at, state, err));
         at += strcspn(at, ",");
         if (!*at)
             return PP_OK;
@@ -154,16 +185,16 @@ static struct part meant_part(struct part word)
 }
 
 /* Writes `text` with our names, and with host where no tier or no class is named. */
-static void write_meant(const char *text, char meant[MEANT_BYTES])
+static void write_meant(const struct typed *typed, char meant[MEANT_BYTES])
 {
-    const bool has_tier = strchr(text, '=');
+    const bool has_home = strchr(typed->text, '=');
     size_t at = 0;
 
-    for (const char *from = text; *from; from++) {
+    for (const char *from = typed->text; *from; from++) {
         const struct part word = {from, strcspn(from, ",=:")}, name = meant_part(word);
         const char *mark = from + word.length;
         at += (size_t)snprintf(meant + at, MEANT_BYTES - at, "%.*s%.1s", (int)name.length, name.at,
-                               !has_tier && *mark == ':' ? "=" : mark);
+                               !has_home && *mark == ':' ? "=" : mark);
         if (at >= MEANT_BYTES)
             return;
         from = *mark ? mark : mark - 1;
@@ -172,23 +203,37 @@ static void write_meant(const char *text, char meant[MEANT_BYTES])
         return;
     for (int tier = PP_TIER_HOST; tier < PP_TIERS; tier++)
         if (strcmp(meant, pp_tier_rows[tier].name) == 0) {
-            memmove(meant + 3, meant, strlen(meant) + 1);
-            memcpy(meant, "os=", 3);
+            snprintf(meant, MEANT_BYTES, "%s=%s", example_of(typed->scope),
+                     pp_tier_rows[tier].name);
             return;
         }
     snprintf(meant + at, MEANT_BYTES - at, "=host");
 }
 
-enum pp_status pp_offload_parse(const char *text, struct pp_state_spec *state, struct pp_error *err)
+/* Is true if the run has what `state` moves, and the tiers. */
+static bool has_all(const struct pp_offload_scope *scope, const struct pp_state_spec *state)
 {
-    struct pp_state_spec unused = {0};
+    for (size_t i = 0; i < PP_COUNT(movable); i++) {
+        const enum pp_tier home = state->home[movable[i].class];
+        if (home != PP_TIER_DEVICE && !(has_row(scope, &movable[i]) && has_tier(scope, home)))
+            return false;
+    }
+    return true;
+}
+
+enum pp_status pp_offload_parse(const char *text, const struct pp_offload_scope *scope,
+                                struct pp_state_spec *state, struct pp_error *err)
+{
+    const struct typed typed = {text, scope};
+    struct pp_state_spec near = {0};
     struct pp_error unread;
     char meant[MEANT_BYTES] = "";
 
-    if (parse_text(text, state, err) == PP_OK)
+    if (parse_text(&typed, state, err) == PP_OK)
         return PP_OK;
-    write_meant(text, meant);
-    if (strcmp(meant, text) != 0 && parse_text(meant, &unused, &unread) == PP_OK)
+    write_meant(&typed, meant);
+    if (strcmp(meant, text) != 0 &&
+        parse_text(&(struct typed){meant, scope}, &near, &unread) == PP_OK && has_all(scope, &near))
         pp_error_append(err, "; nearest: --offload %s", meant);
     return PP_EINVAL;
 }
@@ -278,8 +323,8 @@ enum pp_status pp_offload_take(const struct pp_offload_options *o, struct pp_sta
                                struct pp_error *err)
 {
     if (o->homes)
-        PP_TRY(pp_offload_parse(o->homes, state, err));
-    if (o->homes && !o->has_peers && pp_state_has_home(state, PP_TIER_PEER))
+        PP_TRY(pp_offload_parse(o->homes, &o->scope, state, err));
+    if (o->homes && !o->scope.has_peers && pp_state_has_home(state, PP_TIER_PEER))
         return pp_error_set(err, PP_EINVAL,
                             "--offload %s: memory of idle devices is only simulated; nearest: the "
                             "tier host in place of peer",

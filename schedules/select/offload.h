@@ -3,11 +3,17 @@
 
 #include "core/cost/state.h"
 
+/* Classes and tiers of the runs of a program, which messages list. */
+struct pp_offload_scope {
+    bool generates; /* parameters, keys and values; else all classes of training */
+    bool has_peers; /* idle devices may lend memory */
+};
+
 /* Parses "p,os=host,a=nvme:40%" into home and moved_frac of `state`. A class without a tier takes
  * that of the next one, with its share. The share `auto` is below 0. PP_EINVAL names the text and
- * the legal values. */
-enum pp_status pp_offload_parse(const char *text, struct pp_state_spec *state,
-                                struct pp_error *err);
+ * the values that a run of this scope has. Classes and tiers of other runs are parsed, too. */
+enum pp_status pp_offload_parse(const char *text, const struct pp_offload_scope *scope,
+                                struct pp_state_spec *state, struct pp_error *err);
 
 /* Values of the options. */
 struct pp_offload_options {
@@ -16,7 +22,7 @@ struct pp_offload_options {
     bool is_cpu_update;       /* --cpu-optimizer */
     bool is_summed_on_device; /* --sum device */
     bool is_early;            /* --update jit */
-    bool has_peers;           /* idle devices may lend memory */
+    struct pp_offload_scope scope;
 };
 /* Takes them into `state`. PP_EINVAL for those without effect, with the nearest that have one. */
 enum pp_status pp_offload_take(const struct pp_offload_options *options,

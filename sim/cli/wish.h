@@ -17,6 +17,12 @@ struct pp_wish {
     } given;
 };
 
+/* Is true with --mode infer. */
+static inline bool pp_wish_generates(const struct pp_wish *wish)
+{
+    return wish->mode == 1;
+}
+
 /* Call pp_request_open() or pp_request_defaults(), and fill the fields of `wish`. */
 enum pp_status pp_wish_open(struct pp_arena *arena, const struct pp_parsed *flags,
                             struct pp_wish *wish, struct pp_error *err);

@@ -52,7 +52,7 @@ enum pp_status pp_tiers_resolve(const struct pp_wish *wish, const struct pp_clus
         .is_cpu_update = wish->cpu_optimizer,
         .is_summed_on_device = wish->given.sum.count && wish->sum == 1,
         .is_early = wish->given.update.count && wish->update == 1,
-        .has_peers = true};
+        .scope = {.generates = pp_wish_generates(wish), .has_peers = true}};
 
     PP_TRY(pp_offload_take(&options, state, err));
     if (!cluster && pp_auto_share_last(state) > 0)

@@ -5,11 +5,6 @@
 #include "sim/cli/wish.h"
 #include "sim/config/config.h"
 
-/* Is true with --mode infer. */
-static inline bool pp_wish_generates(const struct pp_wish *wish)
-{
-    return wish->mode == 1;
-}
 /* Refuses options of the other mode. */
 enum pp_status pp_resolve_mode_check(const struct pp_wish *wish, struct pp_error *err);
 /* The same; those of training from a preset lose their effect. */

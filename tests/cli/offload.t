@@ -148,7 +148,7 @@ $ pipesim program --schedule 1f1b --pp 2 --micro-batches 2 --gather-buffers 3 --
 ! pipesim: error: --gather-buffers 3 has no effect with --compute
 = 2
 $ pipesim --schedule 1f1b --gpus 8 --model gpt2 --offload os=disk
-! pipesim: error: --offload os=disk: unknown tier; expected p=host or p=nvme or p=peer (parameters), g=host or g=nvme or g=peer (gradients), os=host or os=nvme or os=peer (optimizer state), a=host or a=nvme or a=peer (saved activations), kv=host or kv=nvme or kv=peer (keys and values), or several with commas; os=host:40% moves a share; nearest: --offload os=nvme
+! pipesim: error: --offload os=disk: unknown tier; expected p=host or p=nvme or p=peer (parameters), g=host or g=nvme or g=peer (gradients), os=host or os=nvme or os=peer (optimizer state), a=host or a=nvme or a=peer (saved activations), or several with commas; os=host:40% moves a share; nearest: --offload os=nvme
 = 2
 # Words of other tools, a tier alone, a class alone: the message names what is meant, if it is legal.
 $ for what in host cpu ram nvme all os p,os os:host OS=HOST optimizer=cpu params,grads=disk:40% os=tape os=host:140%; do pipesim --schedule 1f1b --gpus 8 --model gpt2 --offload $what 2>&1 | sed 's/expected.*; nearest/.. nearest/; s/expected.*/../'; done
@@ -166,10 +166,10 @@ $ for what in host cpu ram nvme all os p,os os:host OS=HOST optimizer=cpu params
 > pipesim: error: --offload os=tape: unknown tier; ..
 > pipesim: error: --offload os=host:140%: a share lies above 0 and up to 1, or is auto; ..
 $ pipesim --schedule 1f1b --gpus 8 --model gpt2 --offload a=host,a=nvme
-! pipesim: error: --offload a=host,a=nvme: a class is given twice; expected p=host or p=nvme or p=peer (parameters), g=host or g=nvme or g=peer (gradients), os=host or os=nvme or os=peer (optimizer state), a=host or a=nvme or a=peer (saved activations), kv=host or kv=nvme or kv=peer (keys and values), or several with commas; os=host:40% moves a share
+! pipesim: error: --offload a=host,a=nvme: a class is given twice; expected p=host or p=nvme or p=peer (parameters), g=host or g=nvme or g=peer (gradients), os=host or os=nvme or os=peer (optimizer state), a=host or a=nvme or a=peer (saved activations), or several with commas; os=host:40% moves a share
 = 2
 $ pipesim --schedule 1f1b --gpus 8 --model gpt2 --offload a=host:150%
-! pipesim: error: --offload a=host:150%: a share lies above 0 and up to 1, or is auto; expected p=host or p=nvme or p=peer (parameters), g=host or g=nvme or g=peer (gradients), os=host or os=nvme or os=peer (optimizer state), a=host or a=nvme or a=peer (saved activations), kv=host or kv=nvme or kv=peer (keys and values), or several with commas; os=host:40% moves a share
+! pipesim: error: --offload a=host:150%: a share lies above 0 and up to 1, or is auto; expected p=host or p=nvme or p=peer (parameters), g=host or g=nvme or g=peer (gradients), os=host or os=nvme or os=peer (optimizer state), a=host or a=nvme or a=peer (saved activations), or several with commas; os=host:40% moves a share
 = 2
 $ pipesim --schedule 1f1b --gpus 8 --model gpt2 --cpu-optimizer
 ! pipesim: error: --cpu-optimizer needs optimizer state off the device: --offload os=host or --offload os=nvme

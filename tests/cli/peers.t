@@ -61,10 +61,10 @@ $ pipesim --mode infer --unit F=1 --pp 2 --peers 2
 ! pipesim: error: --peers 2 has no effect with --unit, which has no model, devices or memory, but the costs of ops alone
 = 2
 $ for o in peer p=peers peer:25% p=gpu; do pipesim --mode infer --model gpt2 --gpus 1 --offload $o 2>&1 | sed 's/; expected.*; nearest/; nearest/'; done
-> pipesim: error: --offload peer: unknown class; nearest: --offload os=peer
+> pipesim: error: --offload peer: unknown class; nearest: --offload p=peer
 > pipesim: error: --offload p=peers: unknown tier; nearest: --offload p=peer
-> pipesim: error: --offload peer:25%: unknown class; expected p=host or p=nvme or p=peer (parameters), g=host or g=nvme or g=peer (gradients), os=host or os=nvme or os=peer (optimizer state), a=host or a=nvme or a=peer (saved activations), kv=host or kv=nvme or kv=peer (keys and values), or several with commas; os=host:40% moves a share
-> pipesim: error: --offload p=gpu: unknown tier; expected p=host or p=nvme or p=peer (parameters), g=host or g=nvme or g=peer (gradients), os=host or os=nvme or os=peer (optimizer state), a=host or a=nvme or a=peer (saved activations), kv=host or kv=nvme or kv=peer (keys and values), or several with commas; os=host:40% moves a share
+> pipesim: error: --offload peer:25%: unknown class; expected p=host or p=nvme or p=peer (parameters), kv=host or kv=nvme or kv=peer (keys and values), or several with commas; p=host:40% moves a share
+> pipesim: error: --offload p=gpu: unknown tier; expected p=host or p=nvme or p=peer (parameters), kv=host or kv=nvme or kv=peer (keys and values), or several with commas; p=host:40% moves a share
 $ pipesim plan --mode infer --model llama3-8b --gpus 8 --tp 8 --offload p=peer --peers 1
 ! pipesim: error: --peers 1: the run uses all GPUs of a node, 8 of h100, so none is idle; nearest: --gpus 4 --peers 4, or --offload p=host
 = 2

@@ -237,3 +237,15 @@ $ for t in 1 5; do pipeexec generate --model bert-base --layers 1 --hidden 32 --
 ! pipeexec: error: model 'bert-base-like' is an encoder: its tokens meet those after them, so it does not generate; nearest: --model tiny, or pipesim --mode infer --tokens 1
 ! pipeexec: error: model 'bert-base-like' is an encoder: its tokens meet those after them, so it does not generate; nearest: --model tiny, or pipesim --mode infer --tokens 1
 = 2
+# What is only simulated is named as it was typed, and so are classes of training. Help has no training.
+$ pipeexec generate --help | grep -E '^Training:|gradients|optimizer|can be trained'; for o in p=host,kv=host p=host kv=host p=peer g,os=host; do pipeexec generate --offload $o; done; pipeexec generate --offload kv=disk 2>&1 | sed 's/.*; nearest/nearest/'
+> nearest: --offload kv=nvme
+! pipeexec: error: --offload p=host,kv=host: weights and the cache on another tier are only simulated; nearest: pipesim --mode infer --offload p=host,kv=host
+! pipeexec: error: --offload p=host: weights on another tier are only simulated; nearest: pipesim --mode infer --offload p=host
+! pipeexec: error: --offload kv=host: the cache on another tier is only simulated; nearest: pipesim --mode infer --offload kv=host
+! pipeexec: error: --offload p=peer: weights on another tier are only simulated; nearest: pipesim --mode infer --offload p=peer --peers 1
+! pipeexec: error: --offload g,os=host: g is of training; a run that generates has p (parameters) and kv (keys and values)
+# A model that is not executed says which can be, in generation as in training.
+$ for m in "gemma2-2b --layers 2" "deepseek-v2-lite --layers 2 --dense-layers 1"; do pipeexec generate --model $m 2>&1 | sed 's/; models.*//'; done
+> pipeexec: error: model 'gemma2-2b-like' cannot be executed here: expected two norms in a block and one before the head
+> pipeexec: error: model 'deepseek-v2-lite-like' cannot be executed here: its attention is more than queries, keys and values

@@ -9,12 +9,14 @@ enum { CLASSES = 3, HOMES = 6 };
 static const enum pp_state_class class_of[CLASSES] = {PP_STATE_PARAMS, PP_STATE_OPTIMIZER,
                                                       PP_STATE_ACTIVATIONS};
 
+static const struct pp_offload_scope TRAINS = {.has_peers = true};
+
 static struct pp_state_spec parsed(const char *text)
 {
     struct pp_state_spec state = {0};
     struct pp_error err = {0};
 
-    cr_assert_eq(pp_offload_parse(text, &state, &err), PP_OK, "%s: %s", text, err.message);
+    cr_assert_eq(pp_offload_parse(text, &TRAINS, &state, &err), PP_OK, "%s: %s", text, err.message);
     return state;
 }
 
@@ -92,8 +94,34 @@ Test(offload, wrong_texts_are_refused)
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct pp_state_spec state = {0};
         struct pp_error err = {0};
-        cr_assert_eq(pp_offload_parse(wrong[i], &state, &err), PP_EINVAL, "%s", wrong[i]);
+        cr_assert_eq(pp_offload_parse(wrong[i], &TRAINS, &state, &err), PP_EINVAL, "%s", wrong[i]);
         cr_assert(strstr(err.message, "os=nvme"), "%s", err.message);
+    }
+}
+
+/* A message lists the classes and tiers of its run, and the nearest text has no others. */
+Test(offload, messages_list_what_a_run_has)
+{
+    static const struct {
+        const char *text;
+        struct pp_offload_scope scope;
+        const char *has, *lacks;
+    } rows[] = {{"kv=disk", {false, false}, "os=nvme", "peer"},
+                {"kv=disk", {false, false}, "a=host", "kv=nvme"},
+                {"kv=disk", {true, true}, "nearest: --offload kv=nvme", "os="},
+                {"disk", {true, true}, "nearest: --offload p=nvme", "a=host"},
+                {"disk", {false, true}, "nearest: --offload os=nvme", "kv="},
+                {"p=peers", {true, true}, "nearest: --offload p=peer", "g=host"},
+                {"p=peers", {false, false}, "p=host or p=nvme", "nearest"},
+                {"gradients=ram", {true, true}, "p=host:40%", "nearest"}};
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pp_state_spec state = {0};
+        struct pp_error err = {0};
+        cr_expect_eq(pp_offload_parse(rows[i].text, &rows[i].scope, &state, &err), PP_EINVAL);
+        const char *list = strchr(err.message, ';'); /* after the text */
+        cr_expect(strstr(list, rows[i].has), "%s", err.message);
+        cr_expect_not(strstr(list, rows[i].lacks), "%s", err.message);
     }
 }
 
@@ -120,7 +148,7 @@ Test(offload, the_host_does_not_work_in_the_memory_of_peers)
                                                    .is_cpu_update = rows[i].is_cpu_update,
                                                    .is_summed_on_device =
                                                        rows[i].is_summed_on_device,
-                                                   .has_peers = rows[i].has_peers};
+                                                   .scope.has_peers = rows[i].has_peers};
         struct pp_state_spec state = {0};
         struct pp_error err = {0};
         const enum pp_status status = pp_offload_take(&options, &state, &err);
