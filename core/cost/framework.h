@@ -56,6 +56,7 @@ struct pp_framework {
                             * other devices, without its bytes; 0 = there is none */
     double host_link_frac; /* of the link to the host that copies reach, fitted on published rates;
                             * 0 = all */
+    bool ends_prompts_apart; /* a prompt's last token has a pass of its own, after the others */
     /* messages between stages */
     enum pp_exchange exchange;
     bool sends_whole; /* every tensor-parallel device sends and receives all of a message */

@@ -71,6 +71,10 @@ static void explain_passes(const struct pp_result *r, FILE *out)
         for (size_t i = 0; i < PP_COUNT(shown); i++)
             if (shown[i] < g->passes && (i == 0 || shown[i] > shown[i - 1]))
                 explain_pass(r, s, shown[i], out);
+    if (pp_cost_framework(&r->cost_inputs)->ends_prompts_apart)
+        fprintf(out,
+                "  pass 0 has two parts, as %s reads the last token of prompts after the rest\n",
+                pp_cost_framework(&r->cost_inputs)->name);
     fputs("  weights, cache: bytes that a device reads. Formulas: docs/generation.md\n", out);
 }
 

@@ -8,16 +8,43 @@
 
 /* ---- a pass ---------------------------------------------------------------------------------- */
 
-/* A pass without its attention to the cache, and that attention. */
+/* A pass without its attention to the cache. */
 struct pass {
-    struct pp_pass_work work;
-    struct pp_pass_layers layers;
+    struct pp_pass_work work, last; /* last: the pass over the last token of prompts */
+    struct pp_pass_layers layers;   /* of both */
+    bool has_last;
 };
+
+/* Prompts without their last token need no logits. The last token then makes the first new one. */
+static void open_apart(const struct pp_cost_inputs *in, struct pass *p)
+{
+    struct pp_pass_layers earlier;
+    struct pp_pass_work rest;
+
+    pp_pass_open(in, 1, &p->last);
+    p->last.sequences = p->last.tokens = p->last.in.layout.mbs = p->work.in.layout.mbs;
+    pp_pass_layers(&p->last, &p->layers);
+    if (p->work.in.layout.seq == 1)
+        return;
+    pp_pass_open(in, 0, &rest);
+    rest.in.layout.seq--;
+    rest.tokens -= rest.sequences;
+    pp_pass_layers(&rest, &earlier);
+    earlier.kind[PP_LAYER_HEAD] = (struct pp_pass_cost){0};
+    for (int kind = 0; kind < PP_LAYER_KINDS; kind++) {
+        pp_pass_add(&p->layers.kind[kind], &earlier.kind[kind], 1);
+        pp_pass_add(&p->layers.near[kind], &earlier.near[kind], 1);
+    }
+}
 
 static void open_pass(const struct pp_cost_inputs *in, int pass, struct pass *p)
 {
     pp_pass_open(in, pass, &p->work);
-    pp_pass_layers(&p->work, &p->layers);
+    p->has_last = pass == 0 && in->model->is_causal && pp_cost_framework(in)->ends_prompts_apart;
+    if (p->has_last)
+        open_apart(in, p);
+    else
+        pp_pass_layers(&p->work, &p->layers);
 }
 
 /* Attention of a block to the cache: to all keys, and to near ones. */
@@ -25,12 +52,13 @@ struct cached {
     struct pp_pass_cost all, near;
 };
 
-static struct cached cached_of(const struct pp_pass_work *work, int pass)
+static struct cached cached_of(const struct pass *p, int pass)
 {
+    const struct pp_pass_work *work = p->has_last ? &p->last : &p->work;
     const int keys = pp_generation_context(work->generation, pass),
               window = work->model.window.keys;
 
-    if (pass == 0)
+    if (pass == 0 && !p->has_last)
         return (struct cached){0};
     return (struct cached){pp_pass_cached(work, keys),
                            pp_pass_cached(work, window > 0 ? fmin(keys, window) : keys)};
@@ -53,7 +81,7 @@ struct pp_pass_cost pp_generation_pass(const struct pp_cost_inputs *in, int stag
     open_pass(in, pass, &p);
     const struct pp_stage_layers held = pp_analytic_stage_layers(&p.work.in, stage);
     struct pp_pass_cost sum = pp_pass_sum(&p.layers, &held);
-    const struct cached cached = cached_of(&p.work, pass);
+    const struct cached cached = cached_of(&p, pass);
     add_cached(&cached, &held, &sum);
     pp_pass_add_host(&p.work, stage == in->stages - 1, &sum);
     return sum;
@@ -185,8 +213,8 @@ enum pp_status pp_costs_generation(struct pp_arena *arena, const struct pp_cost_
     open_pass(in, 1, &token);
     PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
     struct cached *cached = PP_ARRAY(scratch, struct cached, passes);
-    for (int pass = 1; pass < passes; pass++)
-        cached[pass] = cached_of(&token.work, pass);
+    for (int pass = 0; pass < passes; pass++)
+        cached[pass] = cached_of(pass > 0 ? &token : &prompt, pass);
     for (int s = 0; s < in->stages; s++) {
         fill_stage(arena, in, &prompt, cached, s, 0, 1, c);
         fill_stage(arena, in, &token, cached, s, 1, passes, c);

@@ -189,6 +189,44 @@ Test(generation, sums_of_few_tokens_take_one_kernel)
     }
 }
 
+/* lmdeploy reads all of a prompt but its last token, then that one. Stages without logits take
+ * the sum, and the last one computes logits once. */
+Test(generation, the_last_token_of_prompts_has_a_pass_of_its_own)
+{
+    static const struct serving runs[] = {{"llama2-70b", "a100", 4, 2, 16, 2, 4, 128, 9},
+                                          {"mistral-7b", "a100", 1, 2, 2, 1, 1, 6000, 9},
+                                          {"mixtral-8x7b", "h100", 2, 2, 4, 1, 1, 2, 9},
+                                          {"gpt2", "a100", 1, 2, 1, 1, 1, 1, 9}};
+
+    for (size_t i = 0; i < PP_COUNT(runs); i++) {
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+        struct serving earlier = runs[i], last = runs[i];
+        struct served s, e, l;
+        earlier.prompt = (int)fmax(1, runs[i].prompt - 1);
+        last.prompt = runs[i].prompt - 1;
+        last.batch = runs[i].batch / runs[i].prompt_groups;
+        last.groups = last.prompt_groups = 1;
+        serve(arena, runs[i], &s);
+        serve(arena, earlier, &e);
+        serve(arena, last, &l);
+        s.in.framework = framework_of("lmdeploy");
+        for (int stage = 0; stage < 2; stage++) {
+            const struct pp_pass_cost got = pp_generation_pass(&s.in, stage, 0),
+                                      rest = pp_generation_pass(&e.in, stage, 0),
+                                      one = pp_generation_pass(&l.in, stage, 1);
+            const bool has_rest = runs[i].prompt > 1;
+            const double head_bytes = 2.0 * s.model.vocab * s.model.hidden / runs[i].tp;
+            if (stage == 0)
+                cr_expect_float_eq(got.s, has_rest * rest.s + one.s, 1e-12, "%s", runs[i].model);
+            cr_expect_float_eq(got.weight_bytes,
+                               one.weight_bytes +
+                                   has_rest * (rest.weight_bytes - stage * head_bytes),
+                               1, "%s", runs[i].model);
+            cr_expect_eq(got.cache_bytes, one.cache_bytes);
+        }
+    }
+}
+
 /* Messages carry hidden vectors, and chosen tokens from the last stage to the first. */
 Test(generation, messages_are_hidden_vectors_and_tokens)
 {
