@@ -294,7 +294,7 @@ const struct pp_framework pp_frameworks[] = {
                   .source = "InternLM/lmdeploy src/turbomind/models/llama",
                   SERVING,
                   .family = "lmdeploy",
-                  .ends_prompts_apart = true, /* LlamaBatch.cc at v0.1.0a1, ContextDecode() */
+                  .ends_prompts_apart = true,  /* LlamaBatch.cc at v0.1.0a1, ContextDecode() */
                   .sample_gap_s = 55 * MICRO}, /* rows lmdeploy-llama2-7b */
     [MEGATRON] = {.name = "megatron",
                   .sample_gap_s = 8.7 * MILLI, /* rows megatron-gen-89b */

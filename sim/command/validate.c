@@ -101,104 +101,31 @@ static enum pp_status find_row(struct pp_arena *arena, const char *id, const cha
     return near ? pp_error_append(err, "; did you mean %s?", near) : err->status;
 }
 
-static void print_value(const char *label, double published, double predicted, const char *unit,
-                        double scale, FILE *out)
+static enum pp_status check_median(const struct pp_wish *wish, const char *of,
+                                   struct pp_validation_errors errors, struct pp_error *err)
 {
-    fprintf(out, "%-10s", label);
-    if (isfinite(published))
-        fprintf(out, "published %.4g %s, ", published * scale, unit);
-    fprintf(out, "predicted %.4g %s", predicted * scale, unit);
-    if (isfinite(published))
-        fprintf(out, ", error %+.1f %%", 100 * (predicted / published - 1));
-    fputc('\n', out);
-}
-
-static void print_wrapped(const char *label, const char *text, FILE *out)
-{
-    pp_text_wrap(out, WIDTH, fprintf(out, "%-*s", LABEL, label), LABEL, text);
-}
-
-static void print_parts(struct pp_arena *arena, const struct pp_result *result, FILE *out)
-{
-    const char *text = "";
-
-    for (int i = 0; i < PP_TIME_PARTS; i++)
-        if (result->metrics.time_frac[i] > 0)
-            text = pp_arena_printf(arena, "%s%s%s~%.1f~%%", text, *text ? " | " : "",
-                                   pp_time_part_names[i], 100 * result->metrics.time_frac[i]);
-    print_wrapped("time", text, out);
-}
-
-/* Prints published and predicted memory, and that of a run's report, which is often more. */
-static void print_memory(struct pp_arena *arena, const struct pp_measurement *m,
-                         const struct pp_validation_row *row, const struct pp_result *result,
-                         FILE *out)
-{
-    const double gib = 1 << 30;
-
-    print_value("memory", m->mem_bytes, row->prediction.mem_bytes, "GiB", 1 / gib, out);
-    print_wrapped("",
-                  pp_arena_printf(arena,
-                                  "counted is %s; the command prints %.4g GiB, context and "
-                                  "libraries included",
-                                  pp_measure_memory_words[pp_measure_memory_of(m)],
-                                  result->memory[result->peak_rank].peak_bytes / gib),
-                  out);
-}
-
-/* Prints the command of a row, its prediction and its errors. */
-static enum pp_status print_row(struct pp_arena *arena, const struct pp_measurement *m,
-                                bool has_details, FILE *out, struct pp_error *err)
-{
-    struct pp_measure_case open;
-    struct pp_validation_row row;
-    struct pp_result result;
-
-    if (pp_figure_is(m))
-        return pp_validation_print_figure(arena, m, out, err);
-    pp_measure_case_open(arena, m, &open);
-    pp_validation_predict(arena, &open, &row, &result);
-    fprintf(out, "%s (%s:%d)\n", m->id, m->file, m->line);
-    if (*m->cell[PP_COL_MODEL])
-        print_wrapped("model", m->cell[PP_COL_MODEL], out);
-    for (int i = 0; i < open.command.note_count && open.command.argc; i++)
-        print_wrapped("concluded", open.command.notes[i], out);
-    if (open.command.argc)
-        fprintf(out, "%-*s%s\n", LABEL, "command",
-                pp_measure_command_lines(arena, &open.command, WIDTH, LABEL));
-    if (row.refused)
-        print_wrapped("refused", row.refused, out);
-    if (row.skipped) {
-        print_wrapped("skipped", row.skipped, out);
-        return pp_error_set(err, PP_EINVAL, "--row %s: the row is skipped, nothing is predicted",
-                            m->id);
-    }
-    print_value("step", row.step_s, row.prediction.step_s, "s", 1, out);
-    print_memory(arena, m, &row, &result, out);
-    print_parts(arena, &result, out);
-    if (has_details) {
-        fputc('\n', out);
-        pp_explain_print(&result, pp_terminal_detect("never", out).width, out);
-    }
-    return PP_OK;
+    if (errors.n == 0 || errors.median_abs <= wish->tolerance)
+        return PP_OK;
+    return pp_error_set(err, PP_ETOLERANCE,
+                        "the median error of %d %s is %.4g %%, more than the tolerance of %g %%",
+                        errors.n, of, 100 * errors.median_abs, 100 * wish->tolerance);
 }
 
 static enum pp_status check_tolerance(struct pp_arena *arena, const struct pp_wish *wish,
                                       const struct pp_validation *v, struct pp_error *err)
 {
-    const bool is_given = wish->given.tolerance.count;
     const struct pp_validation_group all = pp_validation_all(arena, v, pp_validation_is_any, "");
+    const struct pp_validation_errors generation = pp_validation_generation_errors(arena, v);
 
-    if (is_given && all.time.n == 0)
+    if (!wish->given.tolerance.count)
+        return PP_OK;
+    if (all.time.n + generation.n == 0)
         return pp_error_set(err, PP_ETOLERANCE,
                             "--tolerance %g%%: no row has a published step time, stated "
                             "settings and a prediction",
                             100 * wish->tolerance);
-    if (!is_given || all.time.median_abs <= wish->tolerance)
-        return PP_OK;
-    return pp_error_set(err, PP_ETOLERANCE,
-                        "the median error of %d rows is %.4g %%, more than the tolerance of %g %%",
-                        all.time.n, 100 * all.time.median_abs, 100 * wish->tolerance);
+    PP_TRY(check_median(wish, "rows", all.time, err));
+    return check_median(wish, "rows that generate", generation, err);
 }
 
 static enum pp_status check_options(const struct pp_wish *wish, struct pp_error *err)
@@ -371,7 +298,7 @@ enum pp_status pp_command_validate(struct pp_arena *arena, const struct pp_wish 
         return write_constants(arena, wish, owner, &list, out, err);
     if (id) {
         PP_TRY(find_row(arena, id, family, &list, &row, err));
-        return print_row(arena, row, wish->explain, out, err);
+        return pp_validation_print_row(arena, row, wish->explain, out, err);
     }
     return report(arena, wish, owner, &list, out, err);
 }

@@ -151,6 +151,12 @@ const char *const pp_generation_keys[PP_GENERATION_FIGURES] = {
     [PP_GENERATION_MEMORY] = "mem_bytes",
 };
 
+const char *const pp_generation_names[PP_GENERATION_FIGURES] = {
+    [PP_GENERATION_LATENCY] = "latency",   [PP_GENERATION_RATE] = "tokens/s",
+    [PP_GENERATION_FIRST] = "first token", [PP_GENERATION_TOKEN] = "each token",
+    [PP_GENERATION_MEMORY] = "memory",
+};
+
 void pp_generation_published(const struct pp_measurement *row,
                              double figures[PP_GENERATION_FIGURES])
 {

@@ -160,7 +160,8 @@ enum pp_generation_figure {
     PP_GENERATION_MEMORY,  /* bytes */
     PP_GENERATION_FIGURES
 };
-extern const char *const pp_generation_keys[PP_GENERATION_FIGURES]; /* "latency_s", ... */
+extern const char *const pp_generation_keys[PP_GENERATION_FIGURES];  /* "latency_s", ... */
+extern const char *const pp_generation_names[PP_GENERATION_FIGURES]; /* "latency", ... */
 /* Fills what a row publishes; NAN = nothing. */
 void pp_generation_published(const struct pp_measurement *row,
                              double figures[PP_GENERATION_FIGURES]);

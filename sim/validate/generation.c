@@ -6,35 +6,27 @@
 #include <math.h>
 #include <string.h>
 
-/* Words for a figure, in the order of the report. */
-static const struct {
-    enum pp_generation_figure figure;
-    const char *name;
-} FIGURES[] = {{PP_GENERATION_LATENCY, "latency"},
-               {PP_GENERATION_RATE, "tokens/s"},
-               {PP_GENERATION_FIRST, "first token"},
-               {PP_GENERATION_TOKEN, "each token"},
-               {PP_GENERATION_MEMORY, "memory"}};
-enum { KINDS = PP_COUNT(FIGURES) };
-
-/* Rows of a family, or of all families (NULL), with one figure; the error counts in time. */
-static struct pp_validation_errors errors_of(struct pp_arena *arena, const struct pp_validation *v,
-                                             const char *family, int kind)
+/* Adds the errors of one figure, in rows of a family or of all families (NULL). */
+static int add_errors(const struct pp_validation *v, const char *family, int figure, double *errors,
+                      int n)
 {
-    double *errors = PP_ARRAY(arena, double, v->count *KINDS + 1);
-    int n = 0;
-
     for (int i = 0; i < v->count; i++) {
         const struct pp_validation_row *row = &v->rows[i];
-        if (!pp_validation_is_generation(row) || row->row->is_out_of_memory ||
-            (family && strcmp(row->row->family, family) != 0))
-            continue;
-        const enum pp_generation_figure f = FIGURES[kind].figure;
-        const double error = row->predicted[f] / row->published[f] - 1;
-        if (isfinite(error))
+        const double error = row->predicted[figure] / row->published[figure] - 1;
+        if (pp_validation_is_generation(row) && !row->row->is_out_of_memory && isfinite(error) &&
+            (!family || strcmp(row->row->family, family) == 0))
             errors[n++] = error;
     }
-    return pp_validation_errors_of(errors, n);
+    return n;
+}
+
+struct pp_validation_errors pp_validation_generation_errors(struct pp_arena *arena,
+                                                            const struct pp_validation *v)
+{
+    double *errors = PP_ARRAY(arena, double, 2 * v->count + 1);
+    const int n = add_errors(v, NULL, PP_GENERATION_LATENCY, errors, 0);
+
+    return pp_validation_errors_of(errors, add_errors(v, NULL, PP_GENERATION_RATE, errors, n));
 }
 
 /* Returns the names of families in the order of rows, ended by NULL. */
@@ -80,12 +72,14 @@ static struct outcomes outcomes_of(const struct pp_validation *v)
 /* ---- reports --------------------------------------------------------------------------------- */
 
 static void line(struct pp_arena *arena, const struct pp_validation *v, const char *family,
-                 int kind, const char *format, FILE *out)
+                 int figure, const char *format, FILE *out)
 {
-    const struct pp_validation_errors e = errors_of(arena, v, family, kind);
+    double *errors = PP_ARRAY(arena, double, v->count + 1);
+    const struct pp_validation_errors e =
+        pp_validation_errors_of(errors, add_errors(v, family, figure, errors, 0));
 
     if (e.n > 0)
-        fprintf(out, format, family ? family : "every family", FIGURES[kind].name, e.n,
+        fprintf(out, format, family ? family : "every family", pp_generation_names[figure], e.n,
                 100 * e.median_abs, 100 * e.p90_abs, 100 * e.mean_abs, 100 * e.bias);
 }
 
@@ -93,11 +87,11 @@ static void line(struct pp_arena *arena, const struct pp_validation *v, const ch
 static void lines(struct pp_arena *arena, const struct pp_validation *v, const char *format,
                   FILE *out)
 {
-    for (int kind = 0; kind < KINDS; kind++)
-        line(arena, v, NULL, kind, format, out);
+    for (int figure = 0; figure < PP_GENERATION_FIGURES; figure++)
+        line(arena, v, NULL, figure, format, out);
     for (const char **family = families_of(arena, v); *family; family++)
-        for (int kind = 0; kind < KINDS; kind++)
-            line(arena, v, *family, kind, format, out);
+        for (int figure = 0; figure < PP_GENERATION_FIGURES; figure++)
+            line(arena, v, *family, figure, format, out);
 }
 
 static bool has_any(const struct pp_validation *v)

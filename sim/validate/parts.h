@@ -15,6 +15,10 @@ void pp_validation_print_figures(struct pp_arena *arena, const struct pp_validat
                                  FILE *out);
 void pp_validation_markdown_figures(struct pp_arena *arena, const struct pp_validation *validation,
                                     FILE *out);
+/* Prints a row that publishes one figure: its runs, what was searched, and the error. PP_EINVAL if
+ * it is skipped. */
+enum pp_status pp_validation_print_figure(struct pp_arena *arena, const struct pp_measurement *m,
+                                          FILE *out, struct pp_error *err);
 /* Returns the members of such a row. */
 json_t *pp_validation_figure_json(const struct pp_validation_row *row);
 

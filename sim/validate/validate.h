@@ -38,10 +38,9 @@ void pp_validation_run(struct pp_arena *arena, const struct pp_measurements *lis
 /* Predicts one row; `result` (may be NULL) lives in the arena. */
 void pp_validation_predict(struct pp_arena *arena, const struct pp_measure_case *open,
                            struct pp_validation_row *row, struct pp_result *result);
-/* Prints a row that publishes one figure: its runs, what was searched, and the error. PP_EINVAL if
- * it is skipped. */
-enum pp_status pp_validation_print_figure(struct pp_arena *arena, const struct pp_measurement *m,
-                                          FILE *out, struct pp_error *err);
+/* Prints the command of a row, its prediction and its errors; with details, how each value came. */
+enum pp_status pp_validation_print_row(struct pp_arena *arena, const struct pp_measurement *row,
+                                       bool has_details, FILE *out, struct pp_error *err);
 /* Fills baseline_error_frac of all rows. */
 void pp_validation_baseline(struct pp_arena *arena, struct pp_validation *validation);
 
@@ -89,6 +88,9 @@ struct pp_validation_group *pp_validation_by(struct pp_arena *arena,
 double pp_validation_median_of_families(struct pp_arena *arena,
                                         const struct pp_validation *validation, bool of_baseline,
                                         int *count);
+/* Returns the errors of latency and tokens/s of runs that generate, which no group has. */
+struct pp_validation_errors pp_validation_generation_errors(struct pp_arena *arena,
+                                                            const struct pp_validation *validation);
 /* Reasons to skip rows, most frequent first. With `is_refused`, to refuse published values of rows
  * that are predicted all the same. */
 struct pp_validation_reason {
