@@ -4,6 +4,7 @@
 #include "sim/validate/parts.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Adds the errors of one figure, in rows of a family or of all families (NULL). */
@@ -102,8 +103,58 @@ static bool has_any(const struct pp_validation *v)
     return false;
 }
 
+/* Returns the figure by which a row is ordered: its first error in time; -1 = none. */
+static int judged_figure(const struct pp_validation_row *row)
+{
+    for (int figure = 0; figure <= PP_GENERATION_FIRST; figure++)
+        if (pp_validation_is_generation(row) && !row->row->is_out_of_memory &&
+            isfinite(row->predicted[figure] / row->published[figure]))
+            return figure;
+    return -1;
+}
+
+static double judged_factor(const struct pp_validation_row *row)
+{
+    const int figure = judged_figure(row);
+
+    return row->predicted[figure] / row->published[figure];
+}
+
+static int by_factor(const void *a, const void *b)
+{
+    const struct pp_validation_row *const *x = a, *const *y = b;
+    const double dx = fabs(log(judged_factor(*x))), dy = fabs(log(judged_factor(*y)));
+
+    return dx > dy ? -1 : dx < dy;
+}
+
+static void print_worst(struct pp_arena *arena, const struct pp_validation *v, int worst, FILE *out)
+{
+    const struct pp_validation_row **rows =
+        PP_ARRAY(arena, const struct pp_validation_row *, v->count + 1);
+    int n = 0;
+
+    for (int i = 0; i < v->count; i++)
+        if (judged_figure(&v->rows[i]) >= 0)
+            rows[n++] = &v->rows[i];
+    if (n == 0 || worst == 0)
+        return;
+    qsort(rows, (size_t)n, sizeof(const struct pp_validation_row *), by_factor);
+    fprintf(out, "\n%-32s %-13s %9s %9s %8s\n", "generation, worst first", "figure", "published",
+            "predicted", "error");
+    for (int i = 0; i < n && i < worst; i++) {
+        const int figure = judged_figure(rows[i]);
+        fprintf(out, "%-32.32s %-13s %9.4g %9.4g %+6.1f %%\n", rows[i]->row->id,
+                figure == PP_GENERATION_RATE      ? "tokens/s"
+                : figure == PP_GENERATION_LATENCY ? "latency, s"
+                                                  : "first tok., s",
+                rows[i]->published[figure], rows[i]->predicted[figure],
+                100 * (judged_factor(rows[i]) - 1));
+    }
+}
+
 void pp_validation_print_generation(struct pp_arena *arena, const struct pp_validation *v,
-                                    FILE *out)
+                                    int worst, FILE *out)
 {
     const struct outcomes o = outcomes_of(v);
 
@@ -116,6 +167,7 @@ void pp_validation_print_generation(struct pp_arena *arena, const struct pp_vali
             "\nOf %d runs published as out of memory, %d are predicted not to fit. Of %d that\n"
             "ran, %d are predicted to fit.\n",
             o.oom, o.oom_refused, o.ran, o.ran_fits);
+    print_worst(arena, v, worst, out);
 }
 
 void pp_validation_markdown_generation(struct pp_arena *arena, const struct pp_validation *v,

@@ -24,7 +24,7 @@ json_t *pp_validation_figure_json(const struct pp_validation_row *row);
 
 /* Rows of runs that generate: sim/validate/generation.c. */
 void pp_validation_print_generation(struct pp_arena *arena, const struct pp_validation *validation,
-                                    FILE *out);
+                                    int worst, FILE *out);
 void pp_validation_markdown_generation(struct pp_arena *arena,
                                        const struct pp_validation *validation, FILE *out);
 /* Adds the figures of such a row; null where it publishes none. */

@@ -190,7 +190,7 @@ void pp_validation_print(struct pp_arena *arena, const struct pp_validation *v, 
     print_times(arena, v, out);
     print_memory(arena, v, out);
     pp_validation_print_figures(arena, v, out);
-    pp_validation_print_generation(arena, v, out);
+    pp_validation_print_generation(arena, v, worst, out);
     print_worst(arena, v, worst, out);
     print_reasons(arena, "published values refused", refusals, refused, out);
     print_reasons(arena, "skipped", reasons, skipped, out);
