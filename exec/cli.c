@@ -53,12 +53,12 @@ static const struct pp_example examples[] = {
      "another schedule; gradients equal those of one rank to the bit"},
     {"pipeexec --schedule chimera --calibrate-on 1f1b",
      "predict chimera from durations of 1f1b, then run it"},
+    {"pipeexec generate --np 2 --batch 4 --check",
+     "let a model speak, here an untrained one; others: --resume DIR, --model DIR"},
     {"pipeexec --schedule mine.csv --trace real.csv --predicted-trace predicted.csv",
      "your own program, and both traces for pipesim compare"},
     {"pipeexec --schedule gpipe --micro-batches 16 --offload a=host",
      "saved activations wait on the host; more: pipeexec help tiers"},
-    {"pipeexec generate --np 2 --batch 4 --check",
-     "let a model speak, here an untrained one; others: --resume DIR, --model DIR"},
 };
 
 static const struct pp_exit exits[] = {
@@ -80,7 +80,7 @@ struct pp_cli pp_exec_cli = {
     .program = "pipeexec",
     .exits = exits,
     .date = "2026-11-22",
-    .summary = "train with any pipeline schedule for real; compare with the prediction",
+    .summary = "train and generate for real, by any schedule; compare with predictions",
     .topics = pp_topics,
     .commands = commands,
     .command_count = PP_COUNT(commands),

@@ -1,6 +1,6 @@
 # Every mistake gets what is wrong, where, and the nearest legal values; and the right exit code.
 $ pipesim
-! pipesim: predict step time, bubble, memory and MFU of pipeline-parallel training
+! pipesim: predict time, memory and MFU of pipeline-parallel training and serving
 ! usage: pipesim [run] --schedule NAME|FILE.csv --gpus N [options]
 ! commands: run schedules models clusters presets program verify compare calibrate
 !           sweep plot validate plan check export help
@@ -12,8 +12,8 @@ $ pipesim
 !   pipesim --schedule gpipe,1f1b,zbv --model llama3-70b --gpus 512 --pp 8 --tp 8
 !   # see a schedule
 !   pipesim --schedule chimera --pp 4 --micro-batches 4 --unit F=1,B=2 --gantt
-!   # every combination of lists and ranges, a row each
-!   pipesim sweep --schedule all --pp 4,8 --micro-batches 8:64:x2 --unit F=1,B=2
+!   # serve a model; the best layout for it: pipesim plan --mode infer
+!   pipesim --mode infer --model llama3-8b --gpus 1 --batch 16
 !
 ! The most important options:
 !   --schedule NAME|FILE    A schedule, a comma list, all, or a program file

@@ -2,7 +2,7 @@
 $ pipeexec --version
 > pipeexec 0.1.0
 $ pipeexec -h
-> pipeexec: train with any pipeline schedule for real; compare with the prediction
+> pipeexec: train and generate for real, by any schedule; compare with predictions
 > usage: pipeexec [run] [--schedule NAME|FILE.csv] [--np P] [options]
 > commands: run generate help
 >
@@ -13,8 +13,8 @@ $ pipeexec -h
 >   pipeexec --schedule zbv -np 8 --micro-batches 16 --exact-grad
 >   # predict chimera from durations of 1f1b, then run it
 >   pipeexec --schedule chimera --calibrate-on 1f1b
->   # your own program, and both traces for pipesim compare
->   pipeexec --schedule mine.csv --trace real.csv --predicted-trace predicted.csv
+>   # let a model speak, here an untrained one; others: --resume DIR, --model DIR
+>   pipeexec generate --np 2 --batch 4 --check
 >
 > The most important options:
 >   --schedule NAME|FILE    A schedule or a program file
@@ -103,7 +103,7 @@ $ pipeexec --help | sed -n '/^Machine:/,/^$/p'
 $ pipeexec help man | head -4
 > .TH PIPEEXEC 1 "2026-11-22" "pipeexec 0.1.0"
 > .SH NAME
-> pipeexec \- train with any pipeline schedule for real; compare with the prediction
+> pipeexec \- train and generate for real, by any schedule; compare with predictions
 > .SH SYNOPSIS
 $ pipeexec help man | sed -n '/^.fBrun/,/^.TP/p; /EXIT STATUS/,/^2/p'
 > \fBrun\fR

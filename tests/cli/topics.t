@@ -58,7 +58,7 @@ $ pipesim --help tiers | cmp - <(pipesim help tiers); pipesim -h bubble | head -
 > bubble: how much of the step is waiting
 # No line of any help is wider than 80 columns, and an example goes on in the next line as a shell takes it.
 $ for c in "-h" "--help" $(pipesim -h | sed -n '/^commands:/,/^$/p' | sed 's/commands://'); do case $c in -*) pipesim $c;; *) pipesim $c --help;; esac; done >help.txt; pipesim --help | grep -c '^  pipesim'; awk 'length > 80' help.txt; grep -A1 'recompute none .$' help.txt | uniq | head -2
-> 16
+> 18
 >   pipesim sweep --preset megatron-sc21-145b --gbs 768:6144:x2 --recompute none \
 >       --recompute full --engine dag
 $ COLUMNS=50 pipesim sweep --help | sed -n '/^Examples/,$p' | sed '/^  #/d' | head -4
