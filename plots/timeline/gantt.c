@@ -265,13 +265,15 @@ static void print_scale(const struct pp_gantt *g)
             pp_gantt_print_time(g, g->quantum_ps, text, sizeof(text)), g->columns);
 }
 
-/* Prints the whole chart if it fits, without gaps if necessary. Else an overview of the whole step,
- * and its beginning if that shows the warm-up. */
+/* Prints the whole chart if it fits, without gaps if necessary. Letters of chunks or passes need a
+ * gap, unless colours part the labels. Else an overview of the whole step, and its beginning if
+ * that shows the warm-up. */
 static void print_chart(const struct pp_gantt *g)
 {
     const int width = g->terminal.width;
+    const int least_gap = g->timeline.chunks > 2 && !g->terminal.has_color;
 
-    for (int gap = 1; gap >= 0; gap--)
+    for (int gap = 1; gap >= least_gap; gap--)
         if (chart_width(g, g->columns, gap) <= width) {
             print_rows(g, g->columns, gap);
             print_scale(g);

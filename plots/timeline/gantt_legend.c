@@ -50,15 +50,19 @@ static void print_kinds(const struct pp_gantt *g)
 /* The chunks of a run that generates are its passes. */
 static void print_passes(const struct pp_gantt *g)
 {
+    enum { LETTERS = 26 };
     const int chunks = g->timeline.chunks;
 
     if (g->granules > 1)
         fprintf(g->out, "numbers count pieces, %d a group; an op names its first\n", g->granules);
     if (chunks == 2)
-        fputs("F3 is of the pass over the prompts, F3' makes the second token\n", g->out);
+        fputs("F0 is of the pass over the prompts, F0' makes the second token\n", g->out);
+    else if (chunks <= LETTERS)
+        fprintf(g->out, "F0a is of the pass over the prompts, F0%c makes the last token\n",
+                'a' + chunks - 1);
     else
-        fprintf(g->out, "F3a is of the pass over the prompts, F3%c makes the last token\n",
-                chunks <= 26 ? 'a' + chunks - 1 : '+');
+        fprintf(g->out, "F0a is of the pass over the prompts, F0z makes token %d, F0+ later ones\n",
+                LETTERS);
 }
 
 static void print_numbers(const struct pp_gantt *g)

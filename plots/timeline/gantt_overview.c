@@ -91,8 +91,8 @@ void pp_gantt_print_overview(const struct pp_gantt *g)
         fprintf(g->out, "... %d more ranks lie between those shown\n",
                 ranks - (ranks + every - 1) / every);
     fprintf(g->out,
-            "one character = %s; F forward,%s%s\nf %s%swith idle parts, . more than half idle\n",
+            "one character = %s; F forward,%s%s%cf %s%swith idle parts, . more than half idle\n",
             pp_gantt_print_time(g, g->total_ps / bins, text, sizeof(text)),
             has_backward ? " B backward, # both," : "", has_update ? " U optimizer," : "",
-            has_backward ? "b + " : "", has_update ? "u " : "");
+            has_backward ? '\n' : ' ', has_backward ? "b + " : "", has_update ? "u " : "");
 }

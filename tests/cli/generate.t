@@ -14,7 +14,7 @@ $ pipesim --mode infer --schedule ./own.csv --unit F=1 --gantt
 > one column = 0.5 units, 14 columns in all
 > F forward, small letter: same op, . idle
 > numbers count pieces, 2 a group; an op names its first
-> F3a is of the pass over the prompts, F3c makes the last token
+> F0a is of the pass over the prompts, F0c makes the last token
 # A program file has its groups and pieces also with --unit, and the time of its schedule.
 $ pipesim --mode infer --schedule ./own.csv --unit F=1,C=0.5 --json | grep -E '"(groups|prompt_groups|vp|iteration_s)"'; pipesim --mode infer --unit F=1,C=0.5 --pp 2 --groups 2 --prompt-groups 4 --tokens 3 --json | grep -E '"(groups|prompt_groups|vp|iteration_s)"'
 >     "vp": 1,
@@ -122,13 +122,13 @@ $ pipesim --mode infer --model bert-large --gpus 1 --tokens 3
 ! pipesim: error: --tokens 3: bert-large is an encoder, which reads a prompt once and generates nothing; nearest: --tokens 1
 = 2
 $ for o in "--offload p=host,kv=host:40%" "--kv paged:16" "--kv-bits 8" "--offload p=host --quiet"; do pipesim --mode infer --model bert-large --gpus 1 $o; echo $?; done
-! pipesim: error: --offload p=host,kv=host:40%: bert-large is an encoder, which keeps no keys and values; nearest: --offload p=host
-! pipesim: error: --kv paged:16: bert-large is an encoder, which keeps no keys and values; leave it out
-! pipesim: error: --kv-bits 8: bert-large is an encoder, which keeps no keys and values; leave it out
 > 2
 > 2
 > 2
 > 0
+! pipesim: error: --offload p=host,kv=host:40%: bert-large is an encoder, which keeps no keys and values; nearest: --offload p=host
+! pipesim: error: --kv paged:16: bert-large is an encoder, which keeps no keys and values; leave it out
+! pipesim: error: --kv-bits 8: bert-large is an encoder, which keeps no keys and values; leave it out
 $ for words in "--kv-bits 3" "--weight-bits 6" "--kv paged:0" "--kv some" "--packed 120%" "--packed 0" "--sampling beam" "--mode serve"; do pipesim --mode infer --model gpt2 --gpus 1 $words; done
 ! pipesim: error: --kv-bits: "3" is not one of 16, 8 and 4
 ! pipesim: error: --weight-bits: "6" is not one of 16, 8 and 4
@@ -345,6 +345,22 @@ $ for o in "--pp 3" "--tp 3" "--dp 16 --tp 1" "--tp 16"; do pipesim plan --mode 
 # Reports of runs that generate have no words of training, whatever moves or is drawn.
 $ for o in "--offload p=host --explain" "--offload kv=host" "--seeds 3 --jitter 5%" "--p2p rendezvous --post batched --explain"; do pipesim --mode infer --model llama2-7b --cluster a100 --pp 2 --batch 4 --tokens 8 $o | grep -wiE 'steps?|micro-batch(es)?|gradients?|training|iteration|optimizer'; done; pipesim --mode infer --model gpt2 --pp 2 --batch 4 --tokens 8 --seeds 3 --jitter 5% | grep -oE 'all takes .* on average'
 > all takes 5.04 ms on average
+# Labels of passes never touch without colours: a longer chart is an overview and its beginning.
+$ COLUMNS=80 pipesim --mode infer --pp 2 --unit F=1,P=4 --groups 2 --tokens 6 --gantt; for t in 2 40; do pipesim --mode infer --pp 2 --unit F=1 --groups 2 --tokens $t --gantt | tail -1; done
+> the whole run
+> P0 |FFFFFFFFF...FFFFFFFFF.|
+> P1 |....FFFFFFFFFFFFFFFFFF|
+> one character = 1 unit; F forward, f with idle parts, . more than half idle
+>
+> the beginning, op by op
+> P0 |F0a f0a f0a f0a F1a f1a f1a f1a F0b  .   .   .  F1b F0c F1c F0d F1d F0e ...
+> P1 | .   .   .   .  F0a f0a f0a f0a F1a f1a f1a f1a F0b F1b F0c F1c F0d F1d ...
+> ... 4 more columns
+> one column = 1 unit, 22 columns in all
+> F forward, small letter: same op, . idle
+> F0a is of the pass over the prompts, F0f makes the last token
+> F0 is of the pass over the prompts, F0' makes the second token
+> F0a is of the pass over the prompts, F0z makes token 26, F0+ later ones
 # The room is of a replica, and says its groups. No two blank lines follow each other.
 $ run() { pipesim --mode infer --model llama2-7b --gpus 4 --tp 1 --pp 2 "$@"; }; run --batch 8 --prompt-groups 4 | sed -n '/^  room/,/^$/p'; for o in "" "--offload kv=host"; do run $o | cmp - <(run $o | cat -s) && run $o | grep -A1 'rank 1 ' | grep -c '^$'; done
 >   room     1,072 sequences of 256 tokens a replica, or 264 of 1,000, in 2 groups
@@ -379,4 +395,3 @@ $ cd $TMPDIR; pipesim program --mode infer --pp 2 --groups 2 --prompt-groups 4 -
 $ pipesim --mode infer --model llama3-8b --pp 2 --gpus 2 --cluster a100 --batch 8 --html r.html >/dev/null; sed 's:"kinds"[^]]*::' r.html | grep -ciE 'gradient|optimizer|chunks held|of the step|a step|published runs like'; grep -c 'Share of the run' r.html
 > 0
 > 1
-= 0

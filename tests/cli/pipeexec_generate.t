@@ -70,7 +70,7 @@ $ pipesim program --mode infer --pp 2 --groups 2 --prompt-groups 4 --tokens 5 -o
 ! pipeexec: error: --prompt-groups 2: the program of p.csv has 4 pieces of prompts; leave it out
 = 2
 # The picture, the trace.
-$ pipeexec generate -np 2 --batch 2 --tokens 3 --gantt | grep "^P" | wc -l; pipeexec generate -np 2 --batch 2 --tokens 3 --quiet --trace t.csv >text2 --plot t.gp && grep -c "compute,.F" t.csv && head -c 9 t.gp | wc -c
+$ pipeexec generate -np 2 --batch 2 --tokens 3 --gantt | grep -o "^P[01] " | sort -u | wc -l; pipeexec generate -np 2 --batch 2 --tokens 3 --quiet --trace t.csv >text2 --plot t.gp && grep -c "compute,.F" t.csv && head -c 9 t.gp | wc -c
 > 2
 > 12
 > 9
@@ -214,7 +214,7 @@ $ pipeexec generate --model opt-13b --positions 64 --layers 2 --hidden 32 --head
 # The picture names groups and passes.
 $ pipeexec generate --np 2 --batch 4 --groups 2 --prompt-groups 4 --tokens 3 --gantt | tail -2
 > numbers count pieces, 2 a group; an op names its first
-> F3a is of the pass over the prompts, F3c makes the last token
+> F0a is of the pass over the prompts, F0c makes the last token
 # An eager order has the tokens of the strict one.
 $ pipesim program --mode infer --pp 2 --groups 2 --prompt-groups 4 --tokens 4 --order eager -o eager.csv; for o in "--schedule eager.csv" "-np 2 --groups 2 --prompt-groups 4 --tokens 4"; do pipeexec generate --resume ck $o --batch 4 --check --json | python3 -c 'import json,sys; r=json.load(sys.stdin); print(r["tokens"], r["check"]["one_rank"]["tokens_equal"], r["structural_error_s"])'; done | uniq | wc -l
 > 1
