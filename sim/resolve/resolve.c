@@ -207,7 +207,7 @@ static void note_cache(struct pp_arena *arena, const struct pp_wish *wish, struc
         note(arena, config,
              pp_arena_printf(arena,
                              "%s takes memory and saves no load: each pass goes through all %d "
-                             "units of a chunk in turn; with --cache %d all stay, with --offload "
+                             "units of a rank in turn; with --cache %d all stay, with --offload "
                              "p=%s:%.0f%% about the same memory keeps a share",
                              wish->given.cache.typed, wanted, wanted,
                              pp_tier_rows[config->state.home[PP_STATE_PARAMS]].name,

@@ -14,7 +14,7 @@ $ for c in 12 48 auto; do pipesim --mode infer --model opt-30b --gpus 1 --batch 
 > "loads": 240
 > "hits": 0
 > "cached_units": 12
-> "--cache 12 takes memory and saves no load: each pass goes through all 48 units of a chunk in turn; with --cache 48 all stay, with --offload p=host:75% about the same memory keeps a share"
+> "--cache 12 takes memory and saves no load: each pass goes through all 48 units of a rank in turn; with --cache 48 all stay, with --offload p=host:75% about the same memory keeps a share"
 > "loads": 48
 > "hits": 192
 > "cached_units": 48
@@ -26,7 +26,7 @@ $ pipesim --mode infer --model opt-30b --gpus 1 --batch 64 --tokens 4 --prompt 5
 > "cached_units": 1
 $ pipesim --mode infer --model opt-30b --gpus 1 --batch 4 --tokens 5 --prompt 64 --offload p=host --cache 12 --cluster a100 | grep -A2 '^  note'
 >   note     --cache 12 takes memory and saves no load: each pass goes through all
->            48 units of a chunk in turn; with --cache 48 all stay, with --offload
+>            48 units of a rank in turn; with --cache 48 all stay, with --offload
 >            p=host:75% about the same memory keeps a share
 $ pipesim --mode infer --model opt-30b --gpus 1 --batch 4 --tokens 5 --prompt 64 --offload p=nvme --cache 12 --cluster a100,nvme:8TB@25GBps --json | grep -o 'with --offload.*'
 > with --offload p=nvme:75% about the same memory keeps a share"
