@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# docs/accuracy.md and sim/error/rows.h say what predictions with the built-in constants are worth
+# docs/accuracy.md and the tables of sim/error say what predictions are worth with the constants of
 # today.
 #
-#   accuracy.sh PIPESIM        UPDATE=1 writes both anew: minutes, as constants are fitted without
+#   accuracy.sh PIPESIM        UPDATE=1 writes all anew: minutes, as constants are fitted without
 #                              each family in turn. UPDATE=rows writes the tables of sim/error alone
 set -euo pipefail
 pipesim=$(realpath "$1")
@@ -16,8 +16,14 @@ export LC_ALL=C
 "$pipesim" validate tests/published/*.csv --markdown -o "$scratch/rows.csv" >"$scratch/page"
 awk -f tests/csv.awk -f tests/error_rows.awk "$scratch/rows.csv" >"$scratch/table"
 awk -f tests/csv.awk -f tests/mfu_rows.awk "$scratch/rows.csv" >"$scratch/mfus"
+served=sim/error/generation_rows.h
+"$pipesim" validate tests/published/inference.csv -o "$scratch/served.csv" >"$scratch/printed"
+"$pipesim" validate tests/published/inference.csv --json >"$scratch/served.json"
+python3 tests/generation_rows.py tests/published/inference.csv "$scratch/served.csv" \
+    "$scratch/served.json" >"$scratch/served"
 if [[ ${UPDATE:-} ]]; then
     cp "$scratch/table" "$table"
+    cp "$scratch/served" "$served"
     cp "$scratch/mfus" sim/error/mfus.h
     [[ $UPDATE == rows ]] && exit
     "$pipesim" validate tests/published/*.csv --refit --markdown >"$scratch/page"
@@ -125,14 +131,27 @@ fi
 
 # The same groups of rows; an error may differ by 1/1000.
 words() { tr -s ' ,()\n' '\n' <"$1"; }
-if ! paste <(words "$table") <(words "$scratch/table") | awk -F'\t' '
+same() { # TABLE NOW WORDS
+    paste <(words "$1") <(words "$2") | awk -F'\t' -v least="$3" '
         { d = $1 - $2 }
         $1 != $2 && !($1 $2 ~ /^[-0-9]+$/ && d * d <= 1) { bad++ }
-        END { exit bad > 0 || NR < 1000 }'; then
-    echo "$table is not of today; UPDATE=rows tests/accuracy.sh PIPESIM writes it anew"
-    diff "$table" "$scratch/table" || true
+        END { exit bad > 0 || NR < least }' && return
+    echo "$1 is not of today; UPDATE=rows tests/accuracy.sh PIPESIM writes it anew"
+    diff "$1" "$2" || true
     exit 1
-fi
+}
+same "$table" "$scratch/table" 1000
+same "$served" "$scratch/served" 200
+
+# The band of a small model that generates is that of the one such family, as the command prints it.
+"$pipesim" --mode infer --model gpt2 --gpus 1 --cluster a100 --json >"$scratch/report"
+awk '$1 == "ft-350m" && $2 == "latency" { print $3, $4, $6 }' "$scratch/printed" >"$scratch/band"
+python3 -c 'import json, sys
+error = json.load(open(sys.argv[1]))["error"]
+print("%d %.1f %.1f" % (error["latency_rows"], 100 * error["latency_median_frac"], 100 * error["latency_p90_frac"]))' \
+    "$scratch/report" | paste -d' ' - "$scratch/band" |
+    awk '{ for (i = 1; i <= 3; i++) bad += ($i - $(i + 3)) ^ 2 > 0.15 ^ 2 } END { exit bad > 0 || NF != 6 }' ||
+    { echo "a report that generates has another band"; exit 1; }
 
 # The band of a report is that of the rows, found by another program.
 "$pipesim" --schedule 1f1b --gpus 2048 --framework megatron --json >"$scratch/report"

@@ -19,10 +19,21 @@
 
 enum { PP_ERROR_ROWS_MIN = 8, PP_ERROR_SOURCES_MIN = 3 };
 
+/* Figures of a run; generation has all, training the first one. */
+enum pp_error_figure {
+    PP_ERROR_LATENCY,
+    PP_ERROR_TOKENS,
+    PP_ERROR_FIRST_TOKEN,
+    PP_ERROR_TOKEN,
+    PP_ERROR_FIGURES
+};
+
 struct pp_error_band {
     int rows;                     /* that are alike; 0: too few */
     double median_frac, p90_frac; /* of |predicted / published - 1|; NAN: not known */
-    const char *like; /* kept criteria: "h100, 16 bits, PP > 1, no experts"; NULL: too few rows */
+    const char *like;  /* kept criteria: "h100, 16 bits, PP > 1, no experts"; NULL: too few rows */
+    const char *brief; /* the same without what is usual, such as one node */
+    const char *lacks; /* generation of the device, of which none of the rows is; NULL: they are */
 };
 struct pp_error_bands {
     struct pp_error_band step, memory;
@@ -33,5 +44,16 @@ struct pp_error_bands {
  * costs (--cost), nor for a device unlike its preset. Its peak then differs by more than a factor
  * of 1.25, or its memory bandwidth by more than 1.5. */
 struct pp_error_bands pp_error_bands_of(struct pp_arena *arena, const struct pp_config *config);
+/* Bands of a run that generates. generation_rows.h lists the errors of published ones. Dropped are
+ * framework, TP > 1, PP > 1, several nodes, device, precision, and at last the generation of the
+ * device, of which few are published. Experts, data on other tiers and less than 2 B parameters are
+ * never dropped. Rows of one family are enough. */
+struct pp_error_served {
+    struct pp_error_band band[PP_ERROR_FIGURES];
+    const char *missing; /* why no figure has rows, as a sentence; NULL = some have */
+};
+struct pp_error_served pp_error_served_of(struct pp_arena *arena, const struct pp_config *config);
+/* Returns why no published run can be like this one, or NULL and the preset of its device. */
+const char *pp_error_unknown(const struct pp_config *config, const struct pp_device **known);
 /* Returns the preset that the device is, or nearly is; NULL for a device of the user's. */
 const struct pp_device *pp_error_device(const struct pp_device *device);

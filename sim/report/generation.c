@@ -207,6 +207,7 @@ void pp_report_generation(const struct pp_report_page *page, const struct pp_res
     put_headlines(page, r);
     put_room(page, r);
     fputc('\n', page->out);
+    pp_report_error(page, &r->config);
     pp_report_seeds(page, r);
     put_time(page, r);
     put_ranks(page, r);

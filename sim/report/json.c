@@ -288,7 +288,7 @@ static json_t *report_json(const struct pp_result *r)
     put_model_fields(o, r);
     put_price(o, r);
     json_object_set_new(o, "inference", generates ? pp_generation_json(r) : json_null());
-    json_object_set_new(o, "error", generates ? json_null() : pp_error_json(&r->config));
+    json_object_set_new(o, "error", pp_error_json(&r->config));
     json_object_set_new(o, "published_mfu",
                         generates ? json_null() : pp_published_mfu_json(&r->config, r->mfu));
     if (r->oom)

@@ -59,6 +59,14 @@ void pp_report_seeds(const struct pp_report_page *page, const struct pp_result *
         pp_report_paragraph(page, "seeds", seeds);
 }
 
+void pp_report_error(const struct pp_report_page *page, const struct pp_config *config)
+{
+    const char *error = pp_line_error(page->arena, config);
+
+    if (error)
+        pp_report_paragraph(page, "error", error);
+}
+
 void pp_report_tiers(const struct pp_report_page *page, const struct pp_result *r)
 {
     const char *text = pp_tiers_text(page->arena, r);

@@ -19,6 +19,8 @@ void pp_report_model(const struct pp_report_page *page, const struct pp_config *
 void pp_report_headline(const struct pp_report_page *page, const struct pp_headline *row,
                         bool has_bands);
 void pp_report_seeds(const struct pp_report_page *page, const struct pp_result *result);
+/* Prints the error of published runs like this one, if costs are analytic. */
+void pp_report_error(const struct pp_report_page *page, const struct pp_config *config);
 void pp_report_tiers(const struct pp_report_page *page, const struct pp_result *result);
 /* Is true for ranks in tables: all if they are few, else the ends and the peak. */
 bool pp_report_shows(const struct pp_result *result, int rank);

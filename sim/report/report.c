@@ -34,14 +34,6 @@ static void print_headlines(const struct pp_report_page *page, const struct pp_r
         pp_report_headline(page, &rows[i], has_bands);
 }
 
-static void print_error(const struct pp_report_page *page, const struct pp_result *r)
-{
-    const char *error = pp_line_error(page->arena, &r->config);
-
-    if (error)
-        pp_report_paragraph(page, "error", error);
-}
-
 static void print_published(const struct pp_report_page *page, const struct pp_config *c)
 {
     if (c->origin.preset && c->origin.preset->published)
@@ -164,7 +156,7 @@ void pp_report_print(const struct pp_result *r, const struct pp_others *others,
     fputc('\n', out);
     print_headlines(&page, r);
     fputc('\n', out);
-    print_error(&page, r);
+    pp_report_error(&page, &r->config);
     print_published(&page, &r->config);
     pp_report_seeds(&page, r);
     print_time_parts(&page, r);

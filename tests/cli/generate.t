@@ -159,6 +159,9 @@ $ pipesim --mode infer --model llama2-70b --cluster a100 --tp 4 --batch 16 | sed
 >   room     N sequences of N tokens, or N of N; = (N - N GiB)
 >            / N MiB a sequence of N tokens
 >
+>   error    median and pN of published generations (aN TP > N): latency N and
+>            N % (N), tokens/s N and N % (N of aN), time to first N and N %
+>            (N of aN), time of each N and N % (N of aN)
 >   time     matrices N % | attention N % | other kernels N % | TP comm N %
 >   faster   batch N: N tokens/s at N ms a token, but first token N s;
 >            TP N: N ms a token, N tokens/s
@@ -192,7 +195,7 @@ $ pipesim --mode infer --model gpt2 --gpus 1 --batch 4 --json | grep -E '"(mode|
 >     "new_tokens": 128,
 >     "kv_bytes_per_token": 36864,
 >     "kv_bytes": 37601280,
->   "error": null,
+>   "error": {
 >     "recompute": 0.0,
 >     "kv_bytes": 37601280,
 >         "kv_bytes": 37601280,
