@@ -22,11 +22,18 @@ COMMANDS = {
     "calibrate": ["t.csv", "-o", "c.json"], "sweep": "--schedule 1f1b,zbv --gpus 4 --model tiny --mbs 2".split(),
     "plot": ["s.csv", "-o", "s.svg"], "validate": ["m.csv"], "plan": "--gpus 4 --model tiny --gbs 32".split(),
     "check": ["r.json"], "export": "--to goal --schedule 1f1b --gpus 4 --model tiny --mbs 2 -o g.txt".split()}
+INFER = "--mode infer --model tiny --batch 4 --prompt 8 --tokens 4".split()
+GENERATING = {
+    "run": [*INFER, "--gpus", "2", "--pp", "2", "--no-alternatives"], "sweep": [*INFER, "--gpus", "2"],
+    "plan": [*INFER, "--gpus", "2"], "program": "--mode infer --pp 2 --groups 2 --tokens 4".split(),
+    "export": ["--to", "goal", *INFER, "--gpus", "2", "--pp", "2", "-o", "g.txt"]}
 TRAINING = "--np 2 --layers 4 --hidden 16 --heads 2 --seq 8 --mbs 2 --steps 1 --quiet --timeout 20".split()
+SPEAKING = "--np 2 --layers 2 --hidden 16 --heads 2 --prompt ab --tokens 4 --quiet --timeout 20".split()
 ABSURD = ["", "0", "-1", "nan", "inf", "1e308", "1e-320", "18446744073709551616", "0x10", "x", ":", ",", "=", "a=b", "0=1",
           "1:2:x3", "%n", "*", "/", "..", "missing/x", "p.csv", "t.csv", "x" * 10000, "[" * 5000, "\x1b]0;x\x07", "\xff\xfe"]
 # Sizes of a job: the largest ones take long and much memory by right.
-SIZES = {"--micro-batches", "--gpus", "--nodes", "--dp", "--steps", "--pp", "--gbs", "--vp", "--depth-first", "--layers"}
+SIZES = {"--micro-batches", "--gpus", "--nodes", "--dp", "--steps", "--pp", "--gbs", "--vp", "--depth-first", "--layers",
+         "--batch", "--prompt", "--tokens", "--groups", "--prompt-groups"}
 
 
 def options_of(attack, command):
@@ -70,8 +77,10 @@ def main(pipesim, pipeexec, trials=300, seed=1):
     folder = tempfile.TemporaryDirectory()
     os.chdir(folder.name)
     prepare(simulator)
-    jobs = [(simulator, [name, *base], options_of(simulator, [name])) for name, base in COMMANDS.items()]
+    bases = [*COMMANDS.items(), *GENERATING.items()]
+    jobs = [(simulator, [name, *base], options_of(simulator, [name])) for name, base in bases]
     jobs.append((executor, TRAINING, options_of(executor, [])))
+    jobs.append((executor, ["generate", *SPEAKING], options_of(executor, ["generate"])))
     weights = [len(options) + 5 for _, _, options in jobs]
     for _ in range(int(trials)):
         attack, base, options = rng.choices(jobs, weights)[0]
