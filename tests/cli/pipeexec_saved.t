@@ -1,22 +1,22 @@
 # Saved activations on another tier: a GPipe of 16 micro-batches in a third of its memory.
-$ for o in '' '--offload a=host --device-memory 53MB --host-memory 144MB'; do pipeexec --schedule gpipe --np 2 --layers 8 --micro-batches 16 --steps 2 $o --json >run.json && sed -n 's/^  "peak_mem_bytes": \([0-9]*\),/\1/p' run.json; done | tee peaks; awk 'NR == 2 { print ($1 <= 52200000 ? "fits" : "too much") }' peaks
-> 160003584
-> 52188672
+$ for o in '' '--offload a=host --device-memory 13.7MB --host-memory 37MB'; do pipeexec --schedule gpipe --np 2 --layers 8 --hidden 64 --mbs 2 --micro-batches 16 --steps 2 $o --json >run.json && sed -n 's/^  "peak_mem_bytes": \([0-9]*\),/\1/p' run.json; done | tee peaks; awk 'NR == 2 { print ($1 <= 13515000 ? "fits" : "too much") }' peaks
+> 41384704
+> 13511424
 > fits
 $ grep -E '"(host_bytes|predicted_host_mem_bytes|host_mem_bytes|down_bytes|up_bytes|predicted_down_bytes|predicted_up_bytes)"' run.json | tr -d ' ' | sort -u
-> "down_bytes":143163392,
-> "host_bytes":143163392,
-> "host_mem_bytes":134742016,
-> "host_mem_bytes":143163392,
-> "predicted_down_bytes":143163392,
-> "predicted_host_mem_bytes":134742016,
-> "predicted_host_mem_bytes":143163392,
-> "predicted_up_bytes":143163392,
-> "up_bytes":143163392,
-$ pipeexec --schedule gpipe --np 2 --layers 8 --micro-batches 16 --offload a=host --device-memory 52MB >short 2>&1; echo "exit $?"; head -2 short
+> "down_bytes":36978688,
+> "host_bytes":36978688,
+> "host_mem_bytes":33816576,
+> "host_mem_bytes":36978688,
+> "predicted_down_bytes":36978688,
+> "predicted_host_mem_bytes":33816576,
+> "predicted_host_mem_bytes":36978688,
+> "predicted_up_bytes":36978688,
+> "up_bytes":36978688,
+$ pipeexec --schedule gpipe --np 2 --layers 8 --hidden 64 --mbs 2 --micro-batches 16 --offload a=host --device-memory 13.4MB >short 2>&1; echo "exit $?"; head -2 short
 > exit 3
-> pipeexec: error: rank 1 needs 49.8 MiB on its device, and --device-memory 52MB allows 49.6 MiB
->   in MiB: weights 3.2, gradients 3.2, optimizer 6.3, activations 34.1, buffers 2.2, other 0.8
+> pipeexec: error: rank 1 needs 12.9 MiB on its device, and --device-memory 13.4MB allows 12.8 MiB
+>   in MiB: weights 0.8, gradients 0.8, optimizer 1.7, activations 8.8, buffers 0.6, other 0.2
 # All processes have the bits of one, with all activations on the device.
 $ run="pipeexec --schedule zbv --np 4 --layers 8 --hidden 32 --heads 2 --seq 16 --steps 3 --json"; for o in '' '--offload a=host' '--offload a=host --transport shm' '--offload a=host:30% --transport tcp' '--offload a=host --clock wall' '--offload a=host --recompute full'; do $run $o | sed -n '/"losses"/,/"peak_mem/p' | grep -A3 -E '"(losses|grad_norms)"' | md5sum; done | uniq | wc -l
 > 1

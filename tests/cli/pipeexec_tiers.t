@@ -1,41 +1,41 @@
 # Caps of each rank. A run that needs more ends before it begins, with options that fit: those that it has not, what
 # saves most first.
-$ pipeexec --schedule gpipe --np 2 --layers 8 --micro-batches 16 --steps 2 --device-memory 53MB
-! pipeexec: error: rank 1 needs 152.6 MiB on its device, and --device-memory 53MB allows 50.5 MiB
-!   in MiB: weights 3.2, gradients 3.2, optimizer 6.3, activations 136.5, buffers 2.2, other 1.2
-!   try: --recompute full (26.5 MiB), --offload a=host (49.8 MiB)
+$ pipeexec --schedule gpipe --np 2 --layers 8 --mbs 1 --micro-batches 16 --steps 2 --device-memory 24MB
+! pipeexec: error: rank 1 needs 47.6 MiB on its device, and --device-memory 24MB allows 22.9 MiB
+!   in MiB: weights 3.2, gradients 3.2, optimizer 6.3, activations 34.1, buffers 0.6, other 0.3
+!   try: --recompute full (16.1 MiB), --offload a=host (21.9 MiB)
 = 3
 # They do fit.
-$ for o in "--recompute full" "--offload a=host"; do pipeexec --schedule gpipe --np 2 --layers 8 --micro-batches 16 --steps 1 --device-memory 53MB $o --json | grep -E '^  "(predicted_)?peak_mem_bytes"|device_room'; done
->   "peak_mem_bytes": 27834368,
->   "predicted_peak_mem_bytes": 27834368,
->   "peak_mem_bytes": 52188672,
->   "predicted_peak_mem_bytes": 52188672,
->     "device_room_bytes": 53000000,
+$ for o in "--recompute full" "--offload a=host"; do pipeexec --schedule gpipe --np 2 --layers 8 --mbs 1 --micro-batches 16 --steps 1 --device-memory 24MB $o --json | grep -E '^  "(predicted_)?peak_mem_bytes"|device_room'; done
+>   "peak_mem_bytes": 16889856,
+>   "predicted_peak_mem_bytes": 16889856,
+>   "peak_mem_bytes": 22961664,
+>   "predicted_peak_mem_bytes": 22961664,
+>     "device_room_bytes": 24000000,
 # Several together, where none fits alone; nothing, where all together do not.
-$ pipeexec --schedule gpipe --np 2 --layers 8 --micro-batches 16 --steps 2 --device-memory 21.5MB 2>&1 | grep -oE 'none does alone; try together: --'
+$ pipeexec --schedule gpipe --np 2 --layers 8 --mbs 1 --micro-batches 16 --steps 2 --device-memory 16MB 2>&1 | grep -oE 'none does alone; try together: --'
 > none does alone; try together: --
-$ pipeexec --schedule gpipe --np 2 --layers 8 --micro-batches 16 --steps 2 --device-memory 2MB 2>&1 | grep -o 'no options fit'
+$ pipeexec --schedule gpipe --np 2 --layers 8 --mbs 1 --micro-batches 16 --steps 2 --device-memory 2MB 2>&1 | grep -o 'no options fit'
 > no options fit
 $ pipeexec --np 2 --layers 8 --hidden 256 --seq 32 --mbs 2 --micro-batches 4 --steps 2 --device-memory 36MB 2>&1 | tail -1
 >   try: --offload os=host --cpu-optimizer (33.6 MiB)
 # Host memory; the buffers and checksums of a file count, too. So does the program of --calibrate-on.
-$ pipeexec --schedule gpipe --np 2 --layers 8 --micro-batches 16 --steps 2 --offload a=host --host-memory 100MB
-! pipeexec: error: rank 1 needs 136.5 MiB of host memory, and --host-memory 100MB allows 95.4 MiB
-!   in MiB: weights 0.0, gradients 0.0, optimizer 0.0, activations 136.5, buffers and checksums of its file 0.0
-!   try: --recompute full (2.0 MiB), --offload a=nvme --nvme DIR (6.1 MiB), --precision bf16 (68.5 MiB)
+$ pipeexec --schedule gpipe --np 2 --layers 8 --mbs 1 --micro-batches 16 --steps 2 --offload a=host --host-memory 25MB
+! pipeexec: error: rank 1 needs 34.1 MiB of host memory, and --host-memory 25MB allows 23.8 MiB
+!   in MiB: weights 0.0, gradients 0.0, optimizer 0.0, activations 34.1, buffers and checksums of its file 0.0
+!   try: --recompute full (0.5 MiB), --offload a=nvme --nvme DIR (6.1 MiB), --precision bf16 (17.1 MiB)
 = 3
 $ pipeexec --np 2 --offload a=nvme --nvme . --host-memory 3MB 2>&1 | head -2; pipeexec --np 2 --offload a=nvme --nvme . --host-memory 7MB --steps 1 --json | grep -E '"(peak_mem_bytes|host_room_bytes)"' | head -2
 > pipeexec: error: rank 0 needs 6.1 MiB of host memory, and --host-memory 3MB allows 2.9 MiB
 >   in MiB: weights 0.0, gradients 0.0, optimizer 0.0, activations 0.0, buffers and checksums of its file 6.1
 >   "peak_mem_bytes": 31630848,
 >     "host_room_bytes": 7000000,
-$ pipeexec --schedule 1f1b --calibrate-on gpipe --np 2 --layers 8 --micro-batches 16 --device-memory 53MB
-! pipeexec: error: --calibrate-on gpipe: rank 1 needs 152.6 MiB on its device, and --device-memory 53MB allows 50.5 MiB
-!   in MiB: weights 3.2, gradients 3.2, optimizer 6.3, activations 136.5, buffers 2.2, other 1.2
+$ pipeexec --schedule 1f1b --calibrate-on gpipe --np 2 --layers 8 --mbs 1 --micro-batches 16 --device-memory 24MB
+! pipeexec: error: --calibrate-on gpipe: rank 1 needs 47.6 MiB on its device, and --device-memory 24MB allows 22.9 MiB
+!   in MiB: weights 3.2, gradients 3.2, optimizer 6.3, activations 34.1, buffers 0.6, other 0.3
 = 3
 # Processes: one message.
-$ pipeexec --schedule gpipe --np 2 --layers 8 --micro-batches 16 --steps 2 --transport tcp --device-memory 53MB 2>&1 | wc -l
+$ pipeexec --schedule gpipe --np 2 --layers 8 --mbs 1 --micro-batches 16 --steps 2 --transport tcp --device-memory 24MB 2>&1 | wc -l
 > 3
 $ pipeexec --device-memory 53 --steps 1 2>&1 | head -1; pipeexec --device-memory lots; pipeexec --device-memory 53mb; pipeexec --offload a=host --tier nvme:1GBps; pipeexec --host-memory 1GB
 > pipeexec: error: rank 0 needs 25.0 MiB on its device, and --device-memory 53 allows 53 bytes
@@ -45,8 +45,8 @@ $ pipeexec --device-memory 53 --steps 1 2>&1 | head -1; pipeexec --device-memory
 ! pipeexec: error: --host-memory 1GB has no effect: nothing lives on the host; give --offload a=host
 = 2
 # A cap that nearly fits is told in bytes.
-$ pipeexec --schedule gpipe --np 2 --layers 8 --micro-batches 16 --offload a=host --device-memory 49.77MiB 2>&1 | head -1
-> pipeexec: error: rank 1 needs 52188672 bytes on its device, and --device-memory 49.77MiB allows 52187627 bytes
+$ pipeexec --schedule gpipe --np 2 --layers 8 --mbs 1 --micro-batches 16 --offload a=host --device-memory 21.897MiB 2>&1 | head -1
+> pipeexec: error: rank 1 needs 22961664 bytes on its device, and --device-memory 21.897MiB allows 22960668 bytes
 # Memory of the fullest rank over time, as measured and as predicted: a curve for each tier that has something.
 $ for o in "" "--offload a=host" "--offload a=nvme --nvme ."; do pipeexec --np 2 --micro-batches 4 --layers 2 --hidden 32 --heads 2 --seq 16 --steps 3 --schedule gpipe $o --plot none --plot-kind memory-tiers | tail -1; done
 >   # device, measured  : device, predicted
