@@ -94,7 +94,7 @@ $ pipeexec --precision bf16 --seq 6 --mbs 1 --schedule seq1f1b --splits 2
 ! pipeexec: error: --precision bf16: a forward takes 3 tokens, and this needs an even number; change --seq 6, or --mbs 1
 = 2
 # Ranks that are processes train to the same bits. A process that dies or hangs is named.
-$ for o in "--tp 2" "--tp 2 --sequence-parallel on --clock wall" "--tp 2 --dp 2 --zero 3" "--model bert-base --vocab 250 --ffn 64 --tp 2 --sequence-parallel on --schedule zbv --recompute selective=act+layernorm" "--model tiny-llama --experts 4 --shared-ffn 32 --dp 2 --ep 2 --micro-batches 2 --tp 2 --sequence-parallel on --recompute selective=moe"; do for t in local tcp; do pipeexec --transport $t $o --np 2 --layers 4 --hidden 32 --heads 4 --seq 16 --mbs 2 --steps 3 --exact-grad --check --json | sed -n '/"losses"/,/\]/p; /"grad_norms"/,/\]/p; /"bit_equal"/p; /structural/p' | md5sum; done; done | uniq -c | awk '{ print $1 }'
+$ for o in "--tp 2" "--tp 2 --sequence-parallel on --clock wall" "--tp 2 --dp 2 --zero 3" "--model bert-base --vocab 250 --ffn 64 --tp 2 --sequence-parallel on --schedule zbv --recompute selective=act+layernorm" "--model tiny-llama --experts 4 --shared-ffn 32 --dp 2 --ep 2 --micro-batches 2 --tp 2 --sequence-parallel on --recompute selective=moe"; do for t in local tcp; do pipeexec --transport $t $o --np 2 --layers 4 --hidden 32 --heads 4 --seq 8 --mbs 1 --steps 2 --exact-grad --check --json | sed -n '/"losses"/,/\]/p; /"grad_norms"/,/\]/p; /"bit_equal"/p; /structural/p' | md5sum; done; done | uniq -c | awk '{ print $1 }'
 > 2
 > 2
 > 2
@@ -210,7 +210,7 @@ $ COLUMNS=60 pipeexec --schedule interleaved --np 8 --hidden 32 --heads 2 --seq 
 $ COLUMNS=60 pipeexec --layers 4 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 5 | grep '^  rank'
 >   rank       busy      idle   memory MiB   touched  chunks
 # A long title is wrapped like the other lines.
-$ for c in 60 80; do COLUMNS=$c pipeexec --dp 4 --np 2 --tp 2 --heads 4 --sequence-parallel=on --shard p=2 --recompute selective=core_attn+layernorm+act+mlp --layers 4 --seq 16 --steps 2 --no-check | tee wide | sed '/^$/,$d'; LC_ALL=C awk -v c=$c 'length > c' wide; done
+$ for c in 60 80; do COLUMNS=$c pipeexec --dp 4 --np 2 --tp 2 --heads 4 --sequence-parallel=on --shard p=2 --recompute selective=core_attn+layernorm+act+mlp --layers 4 --hidden 32 --seq 16 --steps 2 --no-check | tee wide | sed '/^$/,$d'; LC_ALL=C awk -v c=$c 'length > c' wide; done
 > pipeexec 0.1.0  1f1b,
 >   recomputing core_attn+layernorm+act+mlp on 2 ranks,
 >   tp 2 with shared tokens, 4 replicas,
@@ -241,8 +241,8 @@ $ for how in full,late full full,late,skip full,skip stage-aware=0.75,late; do p
 > pipeexec 0.1.0  1f1b, recomputing stage-aware=0.75, late on 4 ranks
 >   step            42.0 ms     42.0 ms    +0.0 %   1 step
 # Shares by stage: R fills all blocks here, so ranks that recompute hold equally much (Merak).
-$ pipeexec --np 4 --layers 32 --hidden 64 --heads 2 --seq 64 --micro-batches 8 --steps 2 --recompute stage-aware=0.75 | awk '/^  rank/ { on = 1 } on && $1 ~ /^[0-9]$/ { print $1, $9 }'
-> 0 15.27
-> 1 14.77
-> 2 14.27
-> 3 8.42
+$ pipeexec --np 4 --layers 32 --hidden 32 --heads 2 --seq 64 --mbs 1 --micro-batches 8 --steps 2 --recompute stage-aware=0.75 | awk '/^  rank/ { on = 1 } on && $1 ~ /^[0-9]$/ { print $1, $9 }'
+> 0 1.92
+> 1 1.86
+> 2 1.79
+> 3 1.09
