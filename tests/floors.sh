@@ -41,25 +41,40 @@ for folder in core schedules traces kernels sim exec plots; do
     [ -d $folder ] && folders+=($folder)
 done
 
+# contents FILE...: their text in $contents
+contents() {
+    contents=
+    local file text
+    for file; do
+        text=
+        IFS= read -r -d '' text <"$file"
+        contents+=$text
+    done
+}
+
 # Every page of command lines is a test.
+contents tests/*/meson.build
 for page in tests/cli/*.t tests/cli/*.sh tests/exec/*.sh tests/exec/test_*.c; do
-    name=$(basename "${page%.*}")
+    name=${page##*/} name=${name%.*}
     case $name in run) continue ;; esac
-    if ! grep -qE "'(test_)?${name#test_}(\.[a-z]+)?'" tests/*/meson.build; then
+    if ! [[ $contents =~ "'"(test_)?"${name#test_}"(\.[a-z]+)?"'" ]]; then
         echo "$page is in no meson.build"
         status=1
     fi
 done
 
 # Every unit test is in the meson.build of its folder, and every folder in that of tests/unit.
-for file in $(git ls-files 'tests/unit/*/test_*.c'); do
-    folder=$(dirname "$file")
-    if ! grep -q "'$(basename "$file")'" "$folder/meson.build" ||
-        ! grep -q "^  '${folder#tests/unit/}',\$" tests/unit/meson.build; then
+contents tests/unit/meson.build
+all=$contents read_folder=
+while IFS= read -r file; do
+    folder=${file%/*}
+    [ "$folder" = "$read_folder" ] || contents "$folder/meson.build"
+    read_folder=$folder
+    if [[ $contents != *"'${file##*/}'"* || $all != *$'\n'"  '${folder#tests/unit/}',"$'\n'* ]]; then
         echo "$file is in no meson.build"
         status=1
     fi
-done
+done < <(git ls-files 'tests/unit/*/test_*.c')
 
 # Types of optional parts stay in their own files.
 contained() {
@@ -75,15 +90,12 @@ contained '#include <(cuda|nccl|cublas)' '^(exec/.*(cuda|nccl)|kernels/cuda/)'
 contained '#include <csv.h>' '^core/text/csv'
 
 # A schedule's name belongs to its own file and to no other.
-for file in schedules/*.c; do
-    name=$(sed -n '/^const struct pp_schedule /,$s/^ *\.name = "\(.*\)",$/\1/p' "$file")
-    [ -n "$name" ] || continue
-    bad=$(grep -rnE "(strcmp|strcasecmp|pp_schedule_find)\([^)]*\"$name\"" "${folders[@]}" --include='*.[ch]')
-    if [ -n "$bad" ]; then
-        printf 'schedule %s is named outside its file:\n%s\n' "$name" "$bad"
-        status=1
-    fi
-done
+names=$(sed -sn '/^const struct pp_schedule /,$s/^ *\.name = "\(.*\)",$/\1/p' schedules/*.c | paste -sd '|')
+bad=$(grep -rnE "(strcmp|strcasecmp|pp_schedule_find)\([^)]*\"($names)\"" "${folders[@]}" --include='*.[ch]')
+if [ -z "$names" ] || [ -n "$bad" ]; then
+    printf 'a schedule is named outside its file:\n%s\n' "$bad"
+    status=1
+fi
 # No second description, no exit below main, no printf in libraries.
 bad=$(grep -rnE '\b(exit|abort)\(' core schedules traces kernels plots sim exec --include='*.c' | grep -vE '^(core/arena.c|(sim|exec)/main.c)')
 if [ -n "$bad" ]; then
