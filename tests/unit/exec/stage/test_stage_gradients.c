@@ -20,11 +20,11 @@ static double slope(struct rig *r, int64_t i)
     return (loss[0] - 8 * loss[1] + 8 * loss[2] - loss[3]) / (12 * step);
 }
 
-/* Worst difference of a tensor, relative to its largest gradient; every 13th element, or every
+/* Worst difference of a tensor, relative to its largest gradient; every 29th element, or every
  * third of a small tensor or in a long run. Which ones depends on the variant. */
 static double worst_of(struct rig *r, const struct pp_param *param, int variant)
 {
-    const int each = param->count < 64 || getenv("PIPESIM_LONG") ? 3 : 13;
+    const int each = param->count < 64 || getenv("PIPESIM_LONG") ? 3 : 29;
     double worst = 0, largest = 0;
 
     for (int64_t i = 0; i < param->count; i++) {

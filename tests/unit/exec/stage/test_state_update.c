@@ -86,11 +86,14 @@ static bool are_gradients_zero(const struct copy *c)
     return true;
 }
 
-/* Each copy has its share, and of the gradients no more than it says that it needs. */
+/* Each copy has its share, and of the gradients no more than it says that it needs. PIPESIM_LONG=1:
+ * also of more copies. */
 Test(update, norm_and_update_do_not_depend_on_shares)
 {
     for (int is_exact = 0; is_exact <= 1; is_exact++)
-        for (int copies = 2; copies < (is_exact || getenv("PIPESIM_LONG") ? 700 : 100);
+        for (int copies = 2; copies < (getenv("PIPESIM_LONG") ? 700
+                                       : is_exact             ? 250
+                                                              : 100);
              copies = 3 * copies + 1) {
             struct copy *whole = make(0, BLOCKS, true, true, is_exact),
                         **shares = make_shares(copies, is_exact);
