@@ -259,7 +259,7 @@ $ pipeexec --grad-sync eager
 $ pipeexec --zero 1
 ! pipeexec: error: --zero 1 has no effect with one replica of each stage; give --dp 2
 = 2
-$ pipeexec --zero 0 --steps 1 --quiet
+$ pipeexec --zero 0 --hidden 32 --seq 16 --steps 1 --quiet
 $ pipeexec --dp 2 --zero 4
 ! pipeexec: error: --zero: 4 is out of range: 0 to 3
 = 2
@@ -521,7 +521,7 @@ $ for o in "--gpus 8" "--gpus 6 --pp 4" "--gpus 8 --pp 2 --dp 2" "--cp 2" "--tp 
 > pipeexec: error: --gpus 8 contradicts tp 1 * pp 2 * dp 2 = 4; nearest: --gpus 4, or --dp 4
 > pipeexec: error: --cp 2 is only simulated: here no sample is divided among devices; nearest: --cp 1
 > pipeexec: error: --tp 2 does not divide 4 attention heads, 1 of keys, and 512 elements of the feed-forward layer of tiny-like; nearest: 1
-$ pipeexec --gpus 8 --tp 2 --pp 2 --cp 1 --zero 1 --cluster h200 --steps 3 --warmup 1 --no-check | grep -E "ranks, |cluster"
+$ pipeexec --gpus 8 --tp 2 --pp 2 --cp 1 --zero 1 --cluster h200 --hidden 32 --seq 16 --steps 3 --warmup 1 --no-check | grep -E "ranks, |cluster"
 > pipeexec 0.1.0  1f1b on 2 ranks, tp 2, 2 replicas, ZeRO 1   (* = chosen for you)
 >   note       --cluster h200 is for pipesim; this run was on the machine above
 $ pipeexec help --cp

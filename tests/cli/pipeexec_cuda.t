@@ -7,7 +7,7 @@ $ PIPEEXEC_CUDA_MODULE=/nowhere/pipeexec-cuda.so pipeexec --backend cuda
 $ PIPEEXEC_CUDA_MODULE=libm.so.6 pipeexec --backend cuda
 ! pipeexec: error: --backend cuda: libm.so.6 is no module of pipeexec (PIPEEXEC_CUDA_MODULE)
 = 1
-$ PIPEEXEC_CUDA_MODULE=/nowhere/pipeexec-cuda.so pipeexec --steps 2 --quiet
+$ PIPEEXEC_CUDA_MODULE=/nowhere/pipeexec-cuda.so pipeexec --hidden 32 --seq 16 --steps 2 --quiet
 $ pipeexec --device-mode streams
 ! pipeexec: error: --device-mode streams has no effect with --backend cpu: it says how ranks share a GPU
 = 2

@@ -69,7 +69,7 @@ $ pipeexec --seq 16 --steps 3 --no-check --quiet --log /dev/full
 = 1
 # A full disk leaves whole rows: one warning, a count at the end, and exit code 1. Rows that are there and rows that
 # are missing make 20; a slow machine has longer rows.
-$ trap '' XFSZ; ulimit -f 1; pipeexec --seq 16 --steps 20 --no-check --quiet --log full.csv 2>said; code=$?; grep -vcE '^[0-9]+(,[^,]*){7}$' full.csv; there=$(grep -cE '^[0-9]+(,[^,]*){7}$' full.csv); missing=$(grep -oE '[0-9]+ of 20' said); echo $((there + ${missing% of 20})) $((there > 0 && there < 20)); sed 's/: [0-9]* of 20 rows/: N of 20 rows/' said >&2; exit $code
+$ trap '' XFSZ; ulimit -f 1; pipeexec --hidden 32 --seq 16 --steps 20 --no-check --quiet --log full.csv 2>said; code=$?; grep -vcE '^[0-9]+(,[^,]*){7}$' full.csv; there=$(grep -cE '^[0-9]+(,[^,]*){7}$' full.csv); missing=$(grep -oE '[0-9]+ of 20' said); echo $((there + ${missing% of 20})) $((there > 0 && there < 20)); sed 's/: [0-9]* of 20 rows/: N of 20 rows/' said >&2; exit $code
 > 1
 > 20 1
 ! pipeexec: warning: no row of the log: cannot write to full.csv: No space left on device
