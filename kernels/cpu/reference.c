@@ -299,15 +299,19 @@ static double squares_part(int64_t count, const void *x)
 static void fixed_add(void *stream, int64_t count, const void *x, int bits, int64_t *sum,
                       int *status)
 {
+    const double scale = ldexp(1, bits);
+
     (void)stream;
     for (int64_t i = 0; i < count; i++)
-        pp_fixed_add_one(((const double *)x)[i], bits, &sum[i], status);
+        pp_fixed_add_one(((const double *)x)[i], scale, &sum[i], status);
 }
 
 static void fixed_read_part(int64_t count, const int64_t *sum, int bits, void *x)
 {
+    const double scale = ldexp(1, -bits);
+
     for (int64_t i = 0; i < count; i++)
-        ((double *)x)[i] = ldexp((double)sum[i], -bits);
+        ((double *)x)[i] = (double)sum[i] * scale;
 }
 
 static const struct pp_flat_parts parts = {.element_bytes = sizeof(double),

@@ -77,9 +77,9 @@ static void fail(int *status, enum pp_fixed_status reason)
         *status = reason;
 }
 
-void pp_fixed_add_one(double x, int bits, int64_t *sum, int *status)
+void pp_fixed_add_one(double x, double scale, int64_t *sum, int *status)
 {
-    const double value = rint(ldexp(x, bits));
+    const double value = rint(x * scale);
 
     if (!isfinite(x))
         fail(status, PP_FIXED_NOT_FINITE);

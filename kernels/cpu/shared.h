@@ -24,9 +24,9 @@ void pp_few_pieces(const struct pp_gemm *g, size_t element_bytes,
                    void (*complete)(const struct pp_gemm *g, const struct pp_few *f, size_t i,
                                     size_t j));
 
-/* sum += round(x * 2^bits), ties to even. If the value or the sum does not fit, the sum is wrong
- * and *status has the reason; the first reason stays. */
-void pp_fixed_add_one(double x, int bits, int64_t *sum, int *status);
+/* sum += round(x * scale), ties to even, where the scale is a power of two. If the value or the sum
+ * does not fit, the sum is wrong and *status has the reason; the first reason stays. */
+void pp_fixed_add_one(double x, double scale, int64_t *sum, int *status);
 void pp_fixed_merge(void *stream, int64_t count, const int64_t *x, int64_t *sum, int *status);
 void pp_fixed_fits(void *stream, int64_t count, const int64_t *x, int copies, int *status);
 

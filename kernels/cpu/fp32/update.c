@@ -95,10 +95,10 @@ static double squares_part(int64_t count, const void *x)
     return sum_doubles(sum);
 }
 
-static void fixed_add_slowly(size_t count, const float *x, int bits, int64_t *sum, int *status)
+static void fixed_add_slowly(size_t count, const float *x, double scale, int64_t *sum, int *status)
 {
     for (size_t i = 0; i < count; i++)
-        pp_fixed_add_one((double)x[i], bits, &sum[i], status);
+        pp_fixed_add_one((double)x[i], scale, &sum[i], status);
 }
 
 static bool all_within(size_t count, const float *x, float limit)
@@ -146,10 +146,10 @@ void PP_AT(fixed_add)(void *stream, int64_t count, const void *x, int bits, int6
         const size_t rest = (size_t)count - i, batch = rest < BATCH ? rest : BATCH;
         const size_t whole = batch / LANES * LANES;
         if (!all_within(whole, from + i, limit))
-            fixed_add_slowly(whole, from + i, bits, sum + i, status);
+            fixed_add_slowly(whole, from + i, scale, sum + i, status);
         else if (fixed_add_fast(whole, from + i, scale, sum + i) && *status == PP_FIXED_OK)
             *status = PP_FIXED_OVERFLOW;
-        fixed_add_slowly(batch - whole, from + i + whole, bits, sum + i + whole, status);
+        fixed_add_slowly(batch - whole, from + i + whole, scale, sum + i + whole, status);
     }
 }
 
