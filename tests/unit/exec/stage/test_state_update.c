@@ -91,9 +91,7 @@ static bool are_gradients_zero(const struct copy *c)
 Test(update, norm_and_update_do_not_depend_on_shares)
 {
     for (int is_exact = 0; is_exact <= 1; is_exact++)
-        for (int copies = 2; copies < (getenv("PIPESIM_LONG") ? 700
-                                       : is_exact             ? 250
-                                                              : 100);
+        for (int copies = 2; copies < (getenv("PIPESIM_LONG") ? 700 : 100 + 150 * is_exact);
              copies = 3 * copies + 1) {
             struct copy *whole = make(0, BLOCKS, true, true, is_exact),
                         **shares = make_shares(copies, is_exact);
