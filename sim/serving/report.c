@@ -5,6 +5,7 @@
 #include "sim/config/inputs.h"
 #include "sim/config/price.h"
 #include "sim/fit/change.h"
+#include "sim/report/lines.h"
 #include "sim/report/text.h"
 #include "sim/run/simulate.h"
 #include "sim/serving/serving.h"
@@ -166,6 +167,9 @@ void pp_serving_print(struct pp_arena *arena, const struct pp_serving *s, int ro
     const struct pp_serving_point *best = &s->points[0], *fewest = pp_serving_fewest(s);
     if (fewest)
         pp_text_paragraph(out, WIDTH, INDENT, "fewest", fewest_text(arena, s, fewest));
+    struct pp_config likely = *c;
+    likely.layout = best->layout;
+    pp_text_paragraph(out, WIDTH, INDENT, "error", pp_line_error(arena, &likely));
     const struct pp_parsed *command = command_of(arena, s, best);
     pp_text_command(out, WIDTH, INDENT, best->fits ? "choose" : "nearest", command);
     if (!best->fits)

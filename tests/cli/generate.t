@@ -239,6 +239,9 @@ $ pipesim plan --mode infer --model llama2-70b --cluster a100 --gpus 8 --max-tok
 >  # GPUs TP PP replicas batch groups first token tokens/s a GPU GiB
 >  N N N N N N N N ms N ms N N N
 >  N N N N N N N N ms N ms N N N
+>  error median and pN of published generations (aN TP > N): latency N and
+>  N % (N), tokens/s N and N % (N of aN), time to first N and N %
+>  (N of aN), time of each N and N % (N of aN)
 >  choose pipesim --mode infer --gpus N --tp N --pp N --dp N --batch N \
 >  --model llamaN-Nb --cluster aN
 $ pipesim plan --mode infer --model llama2-7b --cluster a100 --gpus 2 --batch 4 --max-first-token-s 1s --json | grep -E '^  "(schema|mode|objective|max_[a-z_]*|best)"'
