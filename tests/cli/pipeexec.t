@@ -549,5 +549,5 @@ $ for w in plan "help plan" "help framework" "--attention fused" "--learning_rat
 > pipeexec: error: unknown option --learning_rate; its name here is --lr X
 > pipeexec: error: unknown option --moe-router-load-balancing-type; its name here is --balance-loss X (aux_loss with this factor; 0: none)
 > pipeexec: error: unknown option --optim; leave it out: the optimizer is AdamW
-$ mkdir tiny; echo '{}' >tiny/config.json; pipeexec --model tiny --steps 3 --no-check | grep 'a preset'
+$ mkdir tiny; echo '{}' >tiny/config.json; pipeexec --model tiny --hidden 32 --seq 16 --steps 3 --no-check | grep 'a preset'
 >              a preset; --model ./tiny is the model of the folder

@@ -1,5 +1,5 @@
 # A row for each step; a resumed training continues the file without a repeated step.
-$ pipeexec --seq 16 --steps 6 --no-check --quiet --log l.csv --checkpoint ck --checkpoint-every 2; cut -d, -f 1,3,6 l.csv
+$ pipeexec --hidden 32 --seq 16 --steps 6 --no-check --quiet --log l.csv --checkpoint ck --checkpoint-every 2; cut -d, -f 1,3,6 l.csv
 > step,valid_loss,tokens
 > 1,,512
 > 2,,1024
@@ -11,7 +11,7 @@ $ cp l.csv whole.csv; pipeexec --resume ck/step-000000004 --np 2 --exact-grad --
 > 2
 $ head -n 4 whole.csv > l.csv; head -n 5 whole.csv | tail -n 1 | head -c 20 >> l.csv; pipeexec --resume ck/step-000000004 --no-check --quiet --log l.csv; cut -d, -f 1 l.csv | tr '\n' ' '; echo
 > step 1 2 3 5 6 
-$ pipeexec --seq 16 --steps 3 --dp 2 --np 2 --transport tcp --no-check --quiet --log l.csv; cut -d, -f 1,6 l.csv
+$ pipeexec --hidden 32 --seq 16 --steps 3 --dp 2 --np 2 --transport tcp --no-check --quiet --log l.csv; cut -d, -f 1,6 l.csv
 > step,tokens
 > 1,1024
 > 2,2048
@@ -64,7 +64,7 @@ $ pipeexec --log l.csv --trace ./l.csv
 $ pipeexec --resume ck --steps 7 --log ck/step-000000006/manifest
 ! pipeexec: error: --log: ck/step-000000006/manifest is no log: it does not begin with step,loss,valid_loss,grad_norm,lr,tokens,tokens_per_s,time_s
 = 2
-$ pipeexec --seq 16 --steps 3 --no-check --quiet --log /dev/full
+$ pipeexec --hidden 32 --seq 16 --steps 3 --no-check --quiet --log /dev/full
 ! pipeexec: error: --log: cannot write to /dev/full: No space left on device
 = 1
 # A full disk leaves whole rows: one warning, a count at the end, and exit code 1. Rows that are there and rows that

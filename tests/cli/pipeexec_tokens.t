@@ -1,5 +1,5 @@
 # Texts by a tokenizer: the same samples whatever the ranks, and the same again from a checkpoint.
-$ pipeexec --tokenizer tests/data/bpe --vocab 1024 --steps 3 --no-check | grep -A1 '^  data'
+$ pipeexec --tokenizer tests/data/bpe --vocab 1024 --hidden 32 --steps 3 --no-check | grep -A1 '^  data'
 >   data       8* micro-batches of 4* samples, 2,048 tokens a step; built-in text,
 >              34,847 tokens
 $ pipeexec --tokenizer tests/data/bpe/vocab.json:tests/data/bpe/merges.txt --data tests/data/bpe/more.txt --vocab 1024 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --exact-grad --steps 3 --check --checkpoint tok --checkpoint-every 1 | grep -A1 '^  data'; pipeexec --resume tok/step-000000002 --np 2 --check --json | grep -E '"(bit_equal|data)"'; sed -n '/^tokenizer/p' tok/step-000000002/manifest
