@@ -7,9 +7,12 @@
 
 #include <stdlib.h>
 
+#include <utility>
+
 enum {
     SHARED_BYTES = 227 << 10,
     CANARY_BYTES = 256,
+    LINE_BYTES = 64, /* of a cache */
     POISON = 0xff,
     FOLDED = 7 /* of 8 launches, if any */
 };
@@ -42,6 +45,14 @@ static int first_of(uint32_t set, unsigned order)
     return (int)(((unsigned)at + turn) & 31);
 }
 
+/* Stacks of a block are more than a cache holds, and each is on a page of its own. */
+static void ask_for(const struct pp_fiber *fiber, const char *stack)
+{
+    __builtin_prefetch(fiber);
+    for (int line = -2; line < 4; line++)
+        __builtin_prefetch(stack + line * LINE_BYTES);
+}
+
 /* One warp runs for as long as it can. NULL: no thread can go on. */
 static struct thread *pick(void)
 {
@@ -53,7 +64,11 @@ static struct thread *pick(void)
     struct warp *w = &b.warps[b.warp];
     const int lane = first_of(w->ready, w->order);
     w->ready &= ~(1u << lane);
-    if (!w->ready)
+    if (w->ready) {
+        const int next = first_of(w->ready, w->order);
+        if (w->fiber[next])
+            ask_for(w->fiber[next], w->stack[next]);
+    } else
         b.ready_warps &= ~(1u << b.warp);
     return &b.thread[b.warp * LANES + lane];
 }
@@ -73,28 +88,34 @@ static struct pp_fiber *fresh_fiber(void)
         return pp_fiber_create(run_threads);
     struct pp_fiber *fiber = idle.back();
     idle.pop_back();
+    if (!idle.empty())
+        ask_for(idle.back(), (const char *)idle.back() - 4 * LINE_BYTES);
     return fiber;
+}
+
+/* On which it waits; NULL: it has not begun. */
+static struct pp_fiber *take_fiber(const struct thread *t)
+{
+    return std::exchange(b.warps[t->warp].fiber[t->lane], nullptr);
 }
 
 static void switch_to(struct pp_fiber *to)
 {
-    struct pp_fiber *from = b.fiber;
-
-    b.fiber = to;
-    pp_fiber_switch(from, to);
+    pp_fiber_switch(std::exchange(b.fiber, to), to);
 }
 
 void pp_emulated_yield(void)
 {
+    const struct thread *self = b.now;
     struct thread *next = pick();
 
     if (!next)
         pp_emulated_fail_stuck();
-    b.now->fiber = b.fiber;
+    b.warps[self->warp].fiber[self->lane] = b.fiber;
+    b.warps[self->warp].stack[self->lane] = (const char *)__builtin_frame_address(0);
     set_now(next);
-    struct pp_fiber *to = next->fiber ? next->fiber : fresh_fiber();
-    next->fiber = NULL;
-    switch_to(to);
+    struct pp_fiber *to = take_fiber(next);
+    switch_to(to ? to : fresh_fiber());
 }
 
 /* ---- waiting for the block ------------------------------------------------------------------- */
@@ -119,10 +140,10 @@ static void release_block(const struct thread *but)
 {
     b.at_block = 0;
     b.order = (unsigned)pp_emulated_draw();
-    for (int i = 0; i < b.threads; i++)
-        b.thread[i].is_at_block = false;
-    for (int w = 0; w * LANES < b.threads; w++)
+    for (int w = 0; w * LANES < b.threads; w++) {
+        b.warps[w].at_block = 0;
         set_ready(w, w == but->warp ? b.warps[w].exists & ~(1u << but->lane) : b.warps[w].exists);
+    }
 }
 
 void __syncthreads(void)
@@ -132,7 +153,7 @@ void __syncthreads(void)
     if (b.over > 0)
         pp_emulated_fail(self, "reached __syncthreads, but %d threads of the block have returned",
                          b.over);
-    self->is_at_block = true;
+    b.warps[self->warp].at_block |= 1u << self->lane;
     if (++b.at_block == b.threads)
         release_block(self);
     else
@@ -190,10 +211,11 @@ static void end_block(void)
     if (b.over < b.threads)
         pp_emulated_fail_stuck();
     check_canary();
-    for (int i = 0; i < b.threads; i++) {
-        b.thread[i].copies.clear();
-        b.thread[i].groups = 0;
+    for (int i = 0; b.has_copies && i < b.threads; i++) {
+        b.copies[i].in_flight.clear();
+        b.copies[i].groups = 0;
     }
+    b.has_copies = false;
 }
 
 /* The next thread after one has returned; NULL: the launch is over. */
@@ -214,14 +236,12 @@ static void run_threads(void)
         b.launch->thread();
         end_thread(b.now);
         struct thread *next = pick_or_begin();
+        struct pp_fiber *to = next ? take_fiber(next) : &b.host;
         if (next)
             set_now(next);
-        if (next && !next->fiber)
+        if (!to)
             continue;
         idle.push_back(b.fiber);
-        struct pp_fiber *to = next ? next->fiber : &b.host;
-        if (next)
-            next->fiber = NULL;
         switch_to(to);
     }
 }
@@ -230,13 +250,18 @@ static void run_threads(void)
 
 static void lay_out_threads(dim3 block)
 {
+    static dim3 last(0, 0, 0);
+
+    if (block.x == last.x && block.y == last.y && block.z == last.z)
+        return;
+    last = block;
     b.threads = (int)(block.x * block.y * block.z);
     for (int i = 0; i < b.threads; i++) {
         struct thread *t = &b.thread[i];
         t->index = {(unsigned)i % block.x, (unsigned)i / block.x % block.y,
                     (unsigned)i / block.x / block.y};
-        t->warp = i / LANES;
-        t->lane = i % LANES;
+        t->warp = (short)(i / LANES);
+        t->lane = (short)(i % LANES);
         b.warps[t->warp].exists = t->lane == LANES - 1 ? ~0u : (2u << t->lane) - 1;
     }
 }

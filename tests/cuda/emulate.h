@@ -45,7 +45,15 @@ unsigned pp_multiprocessor(void); /* contract in kernels/cuda/device/device.cuh 
 
 /* ---- what the lanes of a warp do together --------------------------------------------------- */
 
-enum pp_emulated_meeting { PP_SYNC, PP_SHUFFLE, PP_VOTE, PP_MMA, PP_LDMATRIX, PP_MEETINGS };
+enum pp_emulated_meeting {
+    PP_SYNC,
+    PP_SHUFFLE,
+    PP_VOTE,
+    PP_MMA,
+    PP_LDMATRIX,
+    PP_LDMATRIX_TRANS,
+    PP_MEETINGS
+};
 
 /* Returns once all lanes of the warp that have not returned are there; `mask` has to be full.
  * `given` of all lanes lies at the address returned until this lane's next meeting but one, votes

@@ -21,27 +21,32 @@ void pp_emulated_fail(const struct thread *thread, const char *format, ...)
     abort();
 }
 
+static bool is_at_block(const struct thread *t)
+{
+    return b.warps[t->warp].at_block >> t->lane & 1;
+}
+
 static const char *place(const struct thread *t)
 {
-    static const char *const names[PP_MEETINGS] = {"__syncwarp", "a shuffle", "a vote",
-                                                   "a tensor core", "ldmatrix"};
+    static const char *const names[PP_MEETINGS] = {"__syncwarp",    "a shuffle", "a vote",
+                                                   "a tensor core", "ldmatrix",  "ldmatrix.trans"};
 
-    return t->is_at_block ? "__syncthreads" : names[b.warps[t->warp].kind];
+    return is_at_block(t) ? "__syncthreads" : names[b.warps[t->warp].kind];
 }
 
 static bool waits(const struct thread *t)
 {
-    return t->is_at_block || (b.warps[t->warp].waiting >> t->lane & 1);
+    return is_at_block(t) || (b.warps[t->warp].waiting >> t->lane & 1);
 }
 
 void pp_emulated_fail_stuck(void)
 {
     for (int i = 0; i < b.threads; i++) {
         const struct thread *t = &b.thread[i];
-        if (!waits(t) || t->is_at_block)
+        if (!waits(t) || is_at_block(t))
             continue;
         for (int j = t->warp * LANES; j < b.threads && j < (t->warp + 1) * LANES; j++)
-            if (b.thread[j].is_at_block)
+            if (is_at_block(&b.thread[j]))
                 pp_emulated_fail(t, "waits at %s for thread (%u, %u, %u), which waits at %s",
                                  place(t), b.thread[j].index.x, b.thread[j].index.y,
                                  b.thread[j].index.z, place(&b.thread[j]));

@@ -16,13 +16,15 @@ struct copy {
     unsigned group;
 };
 
+/* Of the asynchronous copies of a thread. */
+struct copies {
+    std::vector<copy> in_flight;
+    unsigned groups; /* committed */
+};
+
 struct thread {
     uint3 index;
-    int warp, lane;
-    struct pp_fiber *fiber;   /* on which it waits; NULL: has not begun, runs, or is over */
-    bool is_at_block;         /* waits in __syncthreads */
-    std::vector<copy> copies; /* in flight */
-    unsigned groups;          /* committed */
+    short warp, lane;
 };
 
 /* What a lane gives to a multiplication or a load of matrices, and gets back. */
@@ -36,12 +38,15 @@ struct fragment {
  * writes to a place again only after all lanes have read its previous values. */
 struct warp {
     uint32_t exists, alive, ready, waiting;
+    uint32_t at_block;             /* those who wait in __syncthreads */
     enum pp_emulated_meeting kind; /* of those who wait */
     unsigned order;                /* of lanes, drawn at each release */
     int turn;
     uint64_t given[2][LANES + 2]; /* see pp_emulated_fold() */
     uint32_t votes[2];
     struct fragment fragments[LANES];
+    struct pp_fiber *fiber[LANES]; /* on which it waits; NULL: has not begun, runs, or is over */
+    const char *stack[LANES];      /* where that fiber waits */
 };
 
 struct block {
@@ -57,6 +62,8 @@ struct block {
     struct pp_fiber *fiber; /* that runs */
     struct pp_fiber host;
     struct thread thread[WARPS * LANES];
+    struct copies copies[WARPS * LANES];
+    bool has_copies; /* any thread of the block, since it began */
     struct warp warps[WARPS];
 };
 extern struct block pp_emulated_block;

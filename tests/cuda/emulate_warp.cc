@@ -73,6 +73,24 @@ static void load(struct warp *w)
         }
 }
 
+/* In the transposed form the lane's two elements are of column lane / 4: they lie with the lanes of
+ * two rows. */
+static void transpose(struct warp *w)
+{
+    uint32_t rows[LANES][4];
+
+    for (int lane = 0; lane < LANES; lane++)
+        memcpy(rows[lane], w->fragments[lane].a, sizeof rows[lane]);
+    for (int lane = 0; lane < LANES; lane++) {
+        const int g = lane / 4, t = lane % 4, shift = g % 2 * 16;
+        const uint32_t *const first = rows[2 * t * 4 + g / 2];
+        const uint32_t *const second = rows[(2 * t + 1) * 4 + g / 2];
+        for (int i = 0; i < 4; i++)
+            w->fragments[lane].a[i] = (first[i] >> shift & 0xffff) | (second[i] >> shift & 0xffff)
+                                                                         << 16;
+    }
+}
+
 /* ---- meetings -------------------------------------------------------------------------------- */
 
 void pp_emulated_complete(struct warp *w, const struct thread *but)
@@ -82,8 +100,10 @@ void pp_emulated_complete(struct warp *w, const struct thread *but)
     w->given[w->turn][LANES] = 0; /* not joined */
     if (w->kind == PP_MMA)
         multiply(w);
-    else if (w->kind == PP_LDMATRIX)
+    else if (w->kind == PP_LDMATRIX || w->kind == PP_LDMATRIX_TRANS)
         load(w);
+    if (w->kind == PP_LDMATRIX_TRANS)
+        transpose(w);
     w->turn ^= 1;
     w->votes[w->turn] = 0;
     pp_emulated_release(w, but);
@@ -127,69 +147,57 @@ void pp_mma_bf16(float d[4], const uint32_t a_[4], const uint32_t b_[2])
     memcpy(d, f->d, sizeof f->d);
 }
 
-/* In the transposed form the lane's two elements are of column lane / 4: they lie with the lanes of
- * two rows. */
-static uint32_t transposed(const struct warp *w, int i, int lane)
-{
-    const int g = lane / 4, t = lane % 4;
-    const uint32_t first = w->fragments[2 * t * 4 + g / 2].a[i];
-    const uint32_t second = w->fragments[(2 * t + 1) * 4 + g / 2].a[i];
-    const int shift = g % 2 * 16;
-
-    return (first >> shift & 0xffff) | (second >> shift & 0xffff) << 16;
-}
-
-void pp_ldmatrix_x4(uint32_t r[4], const void *shared)
+static void load_lane(enum pp_emulated_meeting kind, uint32_t r[4], const void *shared)
 {
     struct fragment *f = &b.warps[b.now->warp].fragments[b.now->lane];
 
     f->row = shared;
-    pp_emulated_meet(PP_LDMATRIX, ALL, 0, NULL);
+    pp_emulated_meet(kind, ALL, 0, NULL);
     memcpy(r, f->a, sizeof f->a);
 }
 
-/* The second meeting: no lane overwrites values that other lanes still read. */
+void pp_ldmatrix_x4(uint32_t r[4], const void *shared)
+{
+    load_lane(PP_LDMATRIX, r, shared);
+}
+
 void pp_ldmatrix_x4_trans(uint32_t r[4], const void *shared)
 {
-    const struct warp *w = &b.warps[b.now->warp];
-    const int lane = b.now->lane;
-
-    b.warps[b.now->warp].fragments[lane].row = shared;
-    pp_emulated_meet(PP_LDMATRIX, ALL, 0, NULL);
-    for (int i = 0; i < 4; i++)
-        r[i] = transposed(w, i, lane);
-    pp_emulated_meet(PP_SYNC, ALL, 0, NULL);
+    load_lane(PP_LDMATRIX_TRANS, r, shared);
 }
 
 /* ---- copies ---------------------------------------------------------------------------------- */
 
 void pp_cp_async_16(void *shared, const void *global, bool is_valid)
 {
-    struct thread *self = b.now;
+    const struct thread *self = b.now;
+    struct copies *copies = &b.copies[self - b.thread];
 
     if ((uintptr_t)shared % 16 || (is_valid && (uintptr_t)global % 16))
         pp_emulated_fail(self, "an asynchronous copy is not aligned to 16 bytes");
     memset(shared, 0xff, 16);
-    self->copies.push_back({shared, is_valid ? global : NULL, self->groups});
+    copies->in_flight.push_back({shared, is_valid ? global : NULL, copies->groups});
+    b.has_copies = true;
 }
 
 void pp_cp_async_commit(void)
 {
-    b.now->groups++;
+    b.copies[b.now - b.thread].groups++;
+    b.has_copies = true;
 }
 
 void pp_emulated_land(unsigned groups_in_flight)
 {
-    struct thread *self = b.now;
+    struct copies *copies = &b.copies[b.now - b.thread];
     size_t left = 0;
 
-    for (const struct copy &copy : self->copies) {
-        if (copy.group + groups_in_flight >= self->groups)
-            self->copies[left++] = copy;
+    for (const struct copy &copy : copies->in_flight) {
+        if (copy.group + groups_in_flight >= copies->groups)
+            copies->in_flight[left++] = copy;
         else if (copy.global)
             memcpy(copy.shared, copy.global, 16);
         else
             memset(copy.shared, 0, 16);
     }
-    self->copies.resize(left);
+    copies->in_flight.resize(left);
 }

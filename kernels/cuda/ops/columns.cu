@@ -65,8 +65,10 @@ __global__ __launch_bounds__(FINISH *FINISH) void finish_kernel(struct pp_cuda_s
             sum += s.partials[(int64_t)chunk * s.width + from];
     shared[threadIdx.y][threadIdx.x] = sum;
     __syncthreads();
+    if (column >= s.width)
+        return; /* all of the warp */
     sum = pp_warp_sum(shared[threadIdx.x][threadIdx.y]);
-    if (threadIdx.x > 0 || column >= s.width)
+    if (threadIdx.x > 0)
         return;
     if (s.to)
         s.to[column] = sum;
