@@ -192,6 +192,8 @@ static void try_schedule(const struct pp_schedule *schedule, int ranks, uint64_t
     struct exec_case c = {.schedule = schedule->name,
                           .shape = {.ranks = ranks, .micro_batches = 4},
                           .replicas = 1 + (int)(seed / 4 % 2),
+                          .layers = 2 * ranks,
+                          .hidden = 8,
                           .mbs = 1,
                           .steps = 1,
                           .is_exact = true,
