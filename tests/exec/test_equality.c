@@ -11,7 +11,7 @@
 /* Without PIPESIM_LONG=1 fewer steps. */
 static int steps(void)
 {
-    return getenv("PIPESIM_LONG") ? 20 : 5;
+    return getenv("PIPESIM_LONG") ? 20 : 3;
 }
 
 static int all_schedules(int ranks, int replicas)
@@ -103,7 +103,7 @@ static int every_schedule_shared_out(int ranks, int replicas, bool is_exact)
     const struct exec_case usual = {.shape = {.ranks = ranks, .micro_batches = ranks},
                                     .replicas = replicas,
                                     .mbs = 1,
-                                    .steps = 5,
+                                    .steps = 3,
                                     .is_exact = is_exact,
                                     .clip = 0.5};
 
@@ -144,7 +144,7 @@ Test(equality, state_shared_out_variants)
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
         for (int is_exact = 0; is_exact < 2; is_exact++) {
-            struct exec_case c = exact_case(cases[i], 1, 4);
+            struct exec_case c = exact_case(cases[i], 1, 3);
 
             c.is_exact = is_exact;
             check_same_bits(&c);
@@ -207,7 +207,7 @@ Test(equality, posts_and_buckets)
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
         for (size_t k = 0; k < sizeof(SCHEDULES) / sizeof(*SCHEDULES); k++) {
             PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-            struct exec_case c = exact_case(cases[i], 1, 4);
+            struct exec_case c = exact_case(cases[i], 1, 2);
             struct exec_run run;
 
             c.schedule = SCHEDULES[k];

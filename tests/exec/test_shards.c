@@ -32,7 +32,7 @@ static void check_every_stage(const struct exec_case *cases, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         for (int zero = LEAST_ZERO; zero <= MOST_ZERO; zero++) {
-            struct exec_case c = exact_case(cases[i], 2, 3);
+            struct exec_case c = exact_case(cases[i], 2, 2);
 
             c.zero = zero;
             cr_assert_eq(cut_and_check(&c), 1);
@@ -50,7 +50,7 @@ static int all_schedules(struct exec_case usual)
 
 static struct exec_case usual_of(int ranks, int replicas)
 {
-    return exact_case((struct exec_case)EXEC_CASE(NULL, ranks, ranks, .replicas = replicas), 1, 3);
+    return exact_case((struct exec_case)EXEC_CASE(NULL, ranks, ranks, .replicas = replicas), 1, 2);
 }
 
 Test(shards, every_schedule_has_the_bits_of_the_loop)
@@ -170,7 +170,7 @@ Test(shards, groups)
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
         for (int zero = 1; zero <= MOST_ZERO; zero++)
             for (int sharers = 2; sharers <= 3; sharers++) {
-                struct exec_case c = exact_case(cases[i], 2, 3);
+                struct exec_case c = exact_case(cases[i], 2, 2);
 
                 if (sharers != 2 + (int)(i + (size_t)zero) % 2 && !getenv("PIPESIM_LONG"))
                     continue;

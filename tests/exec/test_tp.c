@@ -10,7 +10,7 @@
 
 Test(tp, every_schedule_has_the_bits_of_one_rank)
 {
-    const struct exec_case usual = EXEC_CASE(NULL, 2, 4, .tp = 2), c = exact_case(usual, 1, 3);
+    const struct exec_case usual = EXEC_CASE(NULL, 2, 4, .tp = 2), c = exact_case(usual, 1, 2);
 
     cr_assert_geq(each_schedule(&c, run_and_check), 15);
 }
@@ -18,7 +18,7 @@ Test(tp, every_schedule_has_the_bits_of_one_rank)
 Test(tp, every_schedule_shares_tokens_too)
 {
     const struct exec_case usual = EXEC_CASE(NULL, 2, 4, .tp = 2, .is_sequence_parallel = true),
-                           c = exact_case(usual, 1, 3);
+                           c = exact_case(usual, 1, 2);
 
     cr_assert_geq(each_schedule(&c, run_and_check), 15);
 }
@@ -54,12 +54,12 @@ Test(tp, parts_of_rows_have_the_bits_of_all)
         EXEC_CASE("1f1b", 1, 2, .tp = 4, .heads = 4, .hidden = 256, .seq = 64, .tp_split = 2,
                   .transport = &pp_transport_tcp, .steps = 1),
     };
-    struct exec_case c = exact_case((struct exec_case)EXEC_CASE(NULL, 2, 4, .tp = 2), 1, 3);
+    struct exec_case c = exact_case((struct exec_case)EXEC_CASE(NULL, 2, 4, .tp = 2), 1, 2);
 
     c.tp_split = 2;
     cr_assert_geq(each_schedule(&c, run_and_check), 15);
     for (size_t i = 0; i < PP_COUNT(cases); i++) {
-        c = exact_case(cases[i], 2, cases[i].steps ? cases[i].steps : 4);
+        c = exact_case(cases[i], 2, cases[i].steps ? cases[i].steps : 2);
         c.seed = i;
         cr_assert(run_and_check(&c), "case %zu was refused", i);
         c.is_exact = false;
@@ -110,7 +110,7 @@ Test(tp, variants)
     };
 
     for (size_t i = 0; i < PP_COUNT(cases); i++) {
-        struct exec_case c = exact_case(cases[i], 2, cases[i].steps ? cases[i].steps : 4);
+        struct exec_case c = exact_case(cases[i], 2, cases[i].steps ? cases[i].steps : 2);
         c.seed = i;
         cr_assert(run_and_check(&c), "case %zu was refused", i);
         c.is_sequence_parallel = true;

@@ -67,7 +67,7 @@ static int every_schedule(const struct pp_transport *transport, int replicas, bo
                                     .shape = {.ranks = 4, .micro_batches = 4},
                                     .replicas = replicas,
                                     .mbs = 1,
-                                    .steps = 4,
+                                    .steps = 2,
                                     .is_exact = is_exact,
                                     .clip = 1,
                                     .zero = zero,
