@@ -282,7 +282,7 @@ $ PP_EMULATED_DEVICES=4 pipeexec --backend cuda --np 2 --dp 2 --layers 2 --hidde
 >   "clock": "wall",
 >     "bit_equal": true,
 >     "bit_equal": true,
-$ for o in '--np 4' '--np 2 --device-mode serial' '--np 2 --link latency:1us' '--np 2 --slow 1=0.5'; do PP_EMULATED_DEVICES=3 pipeexec --backend cuda $o --layers 4 --hidden 16 --heads 2 --seq 8 --mbs 1 --micro-batches 4 --steps 4 --no-check | grep -A2 'note .*GPUs are visible'; done
+$ for o in '--np 4' '--np 2 --device-mode serial' '--np 2 --link latency:1us' '--np 2 --slow 1=0.5'; do PP_EMULATED_DEVICES=3 pipeexec --backend cuda $o --layers 4 --hidden 16 --heads 2 --seq 8 --mbs 1 --micro-batches 1 --steps 4 --no-check | grep -A2 'note .*GPUs are visible'; done
 >   note       3 GPUs are visible for 4 ranks, which share one. With
 >              --transport ipc ranks take them in turn; --np 3 uses all
 >   note       3 GPUs are visible, and with --device-mode serial all ranks share
@@ -341,36 +341,36 @@ $ pipeexec --backend cuda --np 2 --layers 2 --hidden 16 --heads 2 --seq 8 --mbs 
 >     }
 $ pipeexec --backend cuda --np 2 --layers 2 --hidden 16 --heads 2 --seq 8 --mbs 1 --micro-batches 2 --steps 5 --no-check --json --cuda-graphs off | grep '"graphs"'
 >     "graphs": null
-$ PP_EMULATED_GRAPH_PARTS=0 pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 5 --device-mode partition --check --exact-grad --json | grep -E '"(why_not|count|bit_equal)"'
+$ PP_EMULATED_GRAPH_PARTS=0 pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 3 --device-mode partition --check --exact-grad --json | grep -E '"(why_not|count|bit_equal)"'
 >     "bit_equal": true,
 >     "bit_equal": true,
 >       "count": 0,
 >       "why_not": "with this driver they leave the part of the GPU that a rank has"
-$ PP_EMULATED_GRAPH_PARTS=0 pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 5 --device-mode streams --check --exact-grad --json | grep -E '"(why_not|count|bit_equal)"'
+$ PP_EMULATED_GRAPH_PARTS=0 pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 3 --device-mode streams --check --exact-grad --json | grep -E '"(why_not|count|bit_equal)"'
 >     "bit_equal": true,
 >     "bit_equal": true,
 >       "count": 12,
 >       "why_not": null
-$ PP_EMULATED_GRAPH_TIMES=0 pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 5 --check --exact-grad --json | grep -E '"(why_not|count|bit_equal)"'
+$ PP_EMULATED_GRAPH_TIMES=0 pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 3 --check --exact-grad --json | grep -E '"(why_not|count|bit_equal)"'
 >     "bit_equal": true,
 >     "bit_equal": true,
 >       "count": 12,
 >       "why_not": null
-$ PP_EMULATED_GRAPH_BYTES=50000000 pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 5 --check --exact-grad --json | grep -E '"(why_not|why_left|count|left_out|bit_equal)"'
+$ PP_EMULATED_GRAPH_BYTES=50000000 pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 3 --check --exact-grad --json | grep -E '"(why_not|why_left|count|left_out|bit_equal)"'
 >     "bit_equal": true,
 >     "bit_equal": true,
 >       "count": 3,
 >       "left_out": 9,
 >       "why_left": "cudaErrorMemoryAllocation",
 >       "why_not": null
-$ PP_EMULATED_GRAPH_BYTES=20000000000 pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 5 --check --exact-grad --json | grep -E '"(why_not|why_left|count|left_out|bit_equal)"'
+$ PP_EMULATED_GRAPH_BYTES=20000000000 pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 3 --check --exact-grad --json | grep -E '"(why_not|why_left|count|left_out|bit_equal)"'
 >     "bit_equal": true,
 >     "bit_equal": true,
 >       "count": 0,
 >       "left_out": 0,
 >       "why_left": null,
 >       "why_not": "this driver refuses to record or to run them (cudaErrorMemoryAllocation)"
-$ pipeexec --backend cuda --np 2 --layers 2 --hidden 16 --heads 2 --seq 8 --mbs 1 --micro-batches 2 --steps 5 --check --exact-grad --transport nccl --json | grep -E '"(why_not|why_left|count|left_out|bit_equal)"'
+$ pipeexec --backend cuda --np 2 --layers 2 --hidden 16 --heads 2 --seq 8 --mbs 1 --micro-batches 2 --steps 3 --check --exact-grad --transport nccl --json | grep -E '"(why_not|why_left|count|left_out|bit_equal)"'
 >     "bit_equal": true,
 >     "bit_equal": true,
 >       "count": 6,
@@ -383,7 +383,7 @@ $ for o in "4" "2 --transport ipc" "1" "1 --device-mode partition"; do set -- $o
 > 2.000000
 > 4.000000
 > 1.000000
-$ for o in "4 1 8" "6 2 4"; do set -- $o; PP_EMULATED_DEVICES=$1 pipeexec --backend cuda --np $2 --dp $3 --layers 4 --hidden 16 --heads 2 --seq 8 --mbs 1 --micro-batches 2 --steps 4 --no-check | grep -A1 'note .*GPUs are visible'; done
+$ for o in "4 1 8" "6 2 4"; do set -- $o; PP_EMULATED_DEVICES=$1 pipeexec --backend cuda --np $2 --dp $3 --layers 2 --hidden 16 --heads 2 --seq 8 --mbs 1 --micro-batches 1 --steps 4 --no-check | grep -A1 'note .*GPUs are visible'; done
 >   note       4 GPUs are visible for 8 ranks, which share one. With
 >              --transport ipc ranks take them in turn; --np 1 --dp 4 uses all
 >   note       6 GPUs are visible for 8 ranks, which share one. With
