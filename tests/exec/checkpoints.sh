@@ -93,10 +93,10 @@ sys.exit(code)' "$folder")
     launch --quiet --schedule 1f1b --np 4 --seq 16 "$@" && sort -n "$folder"/peak.* | tail -n 1
     before=() special='' hidden=32
 }
-unsaved=$(peaks_kib --steps 2)
-with=$(peaks_kib --steps 2 --checkpoint "$folder/large")
-again=$(peaks_kib --steps 4 --resume "$folder/large")
-state=$(($(cat "$folder"/large/step-000000002/layer-*.bin | wc -c) / 1024))
+unsaved=$(peaks_kib --steps 1)
+with=$(peaks_kib --steps 1 --checkpoint "$folder/large")
+again=$(peaks_kib --steps 2 --resume "$folder/large")
+state=$(($(cat "$folder"/large/step-000000001/layer-*.bin | wc -c) / 1024))
 echo "# peak of a process: $unsaved KiB, $with with a checkpoint, $again resumed; a checkpoint of $state KiB"
 [ "$state" -gt 140000 ] && [ $(((with - unsaved) * 10)) -lt "$state" ] && [ $(((again - unsaved) * 10)) -lt "$state" ]
 report "no process has memory for the state of others"
@@ -146,7 +146,7 @@ if may unshare -n; then
 else
     skip "weights do not travel"
 fi
-with=$(peaks_kib --steps 2 --save "$folder/many")
+with=$(peaks_kib --steps 1 --save "$folder/many")
 state=$(($(wc -c <"$folder/many/model.safetensors") / 1024))
 echo "# peak of a process: $unsaved KiB, $with with a model of $state KiB"
 [ "$state" -gt 48000 ] && [ $(((with - unsaved) * 2)) -lt "$state" ]
