@@ -128,18 +128,19 @@ static int by_factor(const void *a, const void *b)
     return dx > dy ? -1 : dx < dy;
 }
 
+static bool is_judged(const struct pp_validation_row *row)
+{
+    return judged_figure(row) >= 0;
+}
+
 static void print_worst(struct pp_arena *arena, const struct pp_validation *v, int worst, FILE *out)
 {
+    int n;
     const struct pp_validation_row **rows =
-        PP_ARRAY(arena, const struct pp_validation_row *, v->count + 1);
-    int n = 0;
+        pp_validation_sorted(arena, v, is_judged, by_factor, &n);
 
-    for (int i = 0; i < v->count; i++)
-        if (judged_figure(&v->rows[i]) >= 0)
-            rows[n++] = &v->rows[i];
     if (n == 0 || worst == 0)
         return;
-    qsort(rows, (size_t)n, sizeof(const struct pp_validation_row *), by_factor);
     fprintf(out, "\n%-32s %-13s %9s %9s %8s\n", "generation, worst first", "figure", "published",
             "predicted", "error");
     for (int i = 0; i < n && i < worst; i++) {

@@ -228,3 +228,20 @@ struct pp_validation_count pp_validation_count(const struct pp_validation *valid
     }
     return count;
 }
+
+const struct pp_validation_row **pp_validation_sorted(struct pp_arena *arena,
+                                                      const struct pp_validation *v,
+                                                      pp_validation_filter is_in,
+                                                      int (*compare)(const void *, const void *),
+                                                      int *count)
+{
+    const struct pp_validation_row **rows =
+        PP_ARRAY(arena, const struct pp_validation_row *, v->count + 1);
+
+    *count = 0;
+    for (int i = 0; i < v->count; i++)
+        if (is_in(&v->rows[i]))
+            rows[(*count)++] = &v->rows[i];
+    qsort(rows, (size_t)*count, sizeof(*rows), compare);
+    return rows;
+}

@@ -8,6 +8,13 @@
 /* Returns the errors of n values, which it overwrites by their sizes. */
 struct pp_validation_errors pp_validation_errors_of(double *values, int n);
 
+/* Returns the rows that a filter takes, in the order of `compare`, which meets pointers to them. */
+const struct pp_validation_row **pp_validation_sorted(struct pp_arena *arena,
+                                                      const struct pp_validation *v,
+                                                      pp_validation_filter is_in,
+                                                      int (*compare)(const void *, const void *),
+                                                      int *count);
+
 /* Rows with one figure each: sim/validate/figures.c. */
 void pp_validation_figure(struct pp_arena *arena, const struct pp_measurement *m,
                           struct pp_validation_row *row);

@@ -126,18 +126,18 @@ static int by_error(const void *a, const void *b)
     return dx > dy ? -1 : dx < dy;
 }
 
+static bool has_error(const struct pp_validation_row *row)
+{
+    return pp_validation_is_complete(row) && isfinite(row->error_frac);
+}
+
 static void print_worst(struct pp_arena *arena, const struct pp_validation *v, int worst, FILE *out)
 {
-    const struct pp_validation_row **rows =
-        PP_ARRAY(arena, const struct pp_validation_row *, v->count + 1);
-    int n = 0;
+    int n;
+    const struct pp_validation_row **rows = pp_validation_sorted(arena, v, has_error, by_error, &n);
 
-    for (int i = 0; i < v->count; i++)
-        if (pp_validation_is_complete(&v->rows[i]) && isfinite(v->rows[i].error_frac))
-            rows[n++] = &v->rows[i];
     if (n == 0 || worst == 0)
         return;
-    qsort(rows, (size_t)n, sizeof(const struct pp_validation_row *), by_error);
     fprintf(out, "\n%-32s %11s %11s %8s\n", "complete rows, worst first", "published", "predicted",
             "error");
     for (int i = 0; i < n && i < worst; i++) {
