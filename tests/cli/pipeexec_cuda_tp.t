@@ -58,6 +58,6 @@ $ PP_EMULATED_DEVICES=3 pipeexec --backend cuda --np 1 --tp 4 --layers 2 --hidde
 >              --transport ipc ranks take them in turn; --np 1 takes 4
 ! pipeexec: note: 3 GPUs are visible for 4 ranks, which share one. With --transport ipc ranks take them in turn; --np 1 takes 4
 # A worker that is killed is named, and its group does not wait for it.
-$ for t in ipc nccl; do pipeexec --backend cuda --transport $t --np 2 --tp 2 --layers 2 --hidden 16 --heads 2 --seq 8 --mbs 1 --micro-batches 2 --steps 4 --no-check --inject 'kill rank:1 op:5 step:2 tp:1' 2>&1 | grep -o 'step 2: rank 1, device 1 .* ended by signal 9' | sed 's/(.*)//; s/process [0-9]*/process/'; done
-> step 2: rank 1, device 1 of its tensor-parallel group : its process was ended by signal 9
-> step 2: rank 1, device 1 of its tensor-parallel group : its process was ended by signal 9
+$ for t in ipc nccl; do pipeexec --backend cuda --transport $t --np 2 --tp 2 --layers 2 --hidden 16 --heads 2 --seq 8 --mbs 1 --micro-batches 2 --steps 4 --no-check --inject 'kill rank:1 op:5 step:2 tp:1' 2>&1 | grep -o 'step 2: rank 1, device 1 .* ended by signal 9' | sed 's/group .*: its process [0-9]*/group: its process/'; done
+> step 2: rank 1, device 1 of its tensor-parallel group: its process was ended by signal 9
+> step 2: rank 1, device 1 of its tensor-parallel group: its process was ended by signal 9
