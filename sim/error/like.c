@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum { MOST_ROWS = 4096, MOST_SOURCES = 256 };
-#define SMALL_PARAMS 2e9 /* a model with fewer is small */
+static const double small_params = 2e9; /* a model with fewer is small */
 
 static const char *generation_of(const char *device)
 {
@@ -64,10 +64,9 @@ static int place_of(const struct pp_config *config)
 struct pp_likeness pp_likeness_of_run(const struct pp_config *config, const struct pp_device *known)
 {
     const struct pp_framework *framework = config->costs.framework;
-    const bool is_plain = framework == pp_framework_plain,
-               is_small =
-                   pp_model_params(&config->model)<SMALL_PARAMS, has_nodes = config->layout.gpus>
-                       config->cluster.gpus_per_node;
+    const bool is_plain = framework == pp_framework_plain;
+    const bool is_small = pp_model_params(&config->model) < small_params;
+    const bool has_nodes = config->layout.gpus > config->cluster.gpus_per_node;
 
     return (struct pp_likeness){
         .word = {[PP_LIKE_DEVICE] = known->name,

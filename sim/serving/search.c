@@ -196,7 +196,7 @@ static bool are_copies(const struct pp_serving_point *x, const struct pp_serving
            x->fits == y->fits;
 }
 
-/* Leaves each layout with its fewest replicas, which come first. */
+/* Leaves each layout once, from its fewest replicas to the most, whatever their order was. */
 static void fold_copies(struct pp_serving *s)
 {
     int kept = 0;
@@ -206,9 +206,11 @@ static void fold_copies(struct pp_serving *s)
         int k = 0;
         while (k < kept && !are_copies(&s->points[k], &p))
             k++;
-        if (k == kept)
-            s->points[kept++] = p;
-        s->points[k].most_replicas = p.layout.dp;
+        const int most = k == kept ? 0 : s->points[k].most_replicas;
+        if (k == kept || p.layout.dp < s->points[k].layout.dp)
+            s->points[k] = p;
+        kept += k == kept;
+        s->points[k].most_replicas = p.layout.dp > most ? p.layout.dp : most;
     }
     s->count = kept;
 }
