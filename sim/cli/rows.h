@@ -323,7 +323,7 @@ PP_ROW_FLAG(leave_layouts_out, G_VALIDATE, VALIDATE,
     .help = "Of each family, fit constants on 2 to 5 steps of a few layouts, predict the others, and "
             "print the errors before and after: evidence for --refit -o FILE.json.")
 PP_ROW_AGAIN(FRAC, tolerance, "FRAC", G_VALIDATE, VALIDATE,
-    .help = "Exit 5 when the median error of all rows is larger, e.g. 10%.")
+    .help = "Exit 5 when the median error of all rows is larger, e.g. 10%, or that of all rows that generate.")
 PP_ROW_AGAIN(INT, worst, "N", G_VALIDATE, VALIDATE, .min = 0, .max = 1 << 20, .default_text = "10",
     .help = "Number of rows to print, those with the largest errors.")
 PP_ROW_FLAG(template, G_VALIDATE, VALIDATE, .is_common = true,
